@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/switched-off';
+import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
 import { counted } from '../in-words.ts';

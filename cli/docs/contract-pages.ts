@@ -1,8 +1,7 @@
 import { actions, actionKey } from '@waybell/catalog/actions';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { families } from '@waybell/contracts/families';
-import { familyPage } from '@waybell/contracts/reference/family-page';
-import { indexPage } from '@waybell/contracts/reference/index-page';
+import { familyPage, indexPage } from '@waybell/contracts/reference-pages';
 import { writeJson } from '@waybell/contracts/write-json';
 import { packageTypes } from './package-types.ts';
 import type { Action } from '@waybell/catalog/action';

@@ -6,8 +6,7 @@ import { settingsPage } from './settings-page.ts';
 import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '@waybell/subscription-api/config';
-import { sourceNetworks } from '@waybell/subscription-api/rest/documents/source-networks';
-import { sourceNetworksMarkdown } from '@waybell/subscription-api/rest/documents/source-networks-page';
+import { sourceNetworks, sourceNetworksMarkdown } from '@waybell/subscription-api/rest/documents/source-networks';
 
 /** Pages that are made from the code, by their path in the repository. `./waybell docs` writes them. */
 export const pages: Record<string, () => string | Promise<string>> = {

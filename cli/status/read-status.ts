@@ -1,4 +1,4 @@
-import { countHeld } from '@waybell/subscription-api/switched-off';
+import { countHeld } from '@waybell/subscription-api/interrupted';
 import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/addresses';

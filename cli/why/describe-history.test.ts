@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
-import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonKind, type ReasonMeaning } from '@waybell/line/reasons';

@@ -1,18 +1,17 @@
-import type { Action } from '@waybell/catalog/action';
+import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
 import { asideHeaders } from '@waybell/line/messages';
-import { eventsExchange, operationsQueue, rejectedExchange, rejectedQueue, rejectionsQueue } from '@waybell/line/topology';
-import { cloudEventSchema } from './cloud-event-schema.ts';
+import { eventsExchange, operationsQueue, rejectedExchange, rejectedQueue, rejectionsQueue, otherNoticesExchange } from '@waybell/line/topology';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
-import { noticesChannel } from './notices-channel.ts';
 import { operationsChannel } from './operations-channel.ts';
 import { asPart } from './schema-documents.ts';
+import type { Notice } from '@waybell/rejected/reject-event';
 
 type Node = Readonly<Record<string, unknown>>;
 
-const description = `What upstream publishes, as AMQP messages: one per event, to the topic exchange \`${eventsExchange}\` with the routing key
+const introduction = `What upstream publishes, as AMQP messages: one per event, to the topic exchange \`${eventsExchange}\` with the routing key
 \`<interface>.<action>\`. Waybell declares the exchange; check for it passively and wait.
 
 - Publish **persistent**, with **confirms**, and send again what was not confirmed, with the same guid and body: it is recognised
@@ -31,7 +30,7 @@ export function asyncApiDocument({ catalog, version }: { catalog: readonly Actio
   const published = [...catalog, ...reports];
   return {
     asyncapi: '3.0.0',
-    info: { title: 'Waybell events', version, description, license: { name: 'MIT' } },
+    info: { title: 'Waybell events', version, description: introduction, license: { name: 'MIT' } },
     defaultContentType: 'application/json',
     servers: {
       broker: {
@@ -163,6 +162,89 @@ const rejectedChannel = {
     amqp: {
       is: 'queue',
       queue: { name: rejectedQueue, durable: true, exclusive: false, autoDelete: false },
+      bindingVersion: '0.3.0',
+    },
+  },
+};
+
+/** The JSON Schema (2020-12) of an event of this action as a CloudEvent 1.0 in structured JSON. */
+export function cloudEventSchema(action: Action): JsonSchema {
+  const { $schema, title, description, properties } = eventSchema(action);
+  // The schema of an event is an object's, so that it has properties.
+  const { guid, occurred_at: time, parties, payload, ...rest } = properties as Record<string, JsonSchema>;
+  return {
+    $schema,
+    title,
+    description,
+    type: 'object',
+    required: ['specversion', 'id', 'source', 'type', 'time', 'data'],
+    properties: {
+      specversion: { const: '1.0' },
+      id: guid,
+      source: { type: 'string', format: 'uri-reference', minLength: 1 },
+      type: { const: actionKey(action) },
+      time,
+      datacontenttype: { const: 'application/json' },
+      data: {
+        type: 'object',
+        required: ['parties', 'payload'],
+        properties: { parties, payload, ignored: rest['ignored'], error_message: rest['error_message'] },
+      },
+    },
+  };
+}
+
+const text = (description: string) => ({ type: 'string', description });
+const known = (description: string) => ({ type: ['string', 'null'], description });
+
+/** Members of a notice: each is there, and null where it is not known. */
+const properties = {
+  guid: { ...known('Of the event, as far as it could be read; in lower case.'), format: 'uuid' },
+  interface: { enum: ['shipper', 'carrier', null] },
+  action: text('As it was published, without the interface where that is known.'),
+  reason: text('Why, in one word of a closed list.'),
+  place: known('What is wrong, as a JSON pointer into the published body.'),
+  detail: known('What is expected there; null where it was no fault of the event.'),
+  nearest: known('The nearest routing key that there is, where another was meant.'),
+  message_id: known('As it was published.'),
+  routing_key: text('As it was published.'),
+  rejected_at: { type: 'string', format: 'date-time' },
+} satisfies Record<keyof Notice, object>;
+
+const noticesChannel = {
+  address: rejectionsQueue,
+  title: 'Notices of rejected events',
+  description: `Bound to the fanout exchange \`${otherNoticesExchange}\`. One for each event that was rejected, but for \`newer_format\`; the oldest go after seven days, or beyond 64 MiB. Read them as the user that publishes.`,
+  messages: {
+    notice: {
+      name: 'notice',
+      title: 'An event was rejected',
+      contentType: 'application/json',
+      payload: { type: 'object', properties, required: Object.keys(properties) },
+      examples: [
+        {
+          name: 'notice',
+          payload: {
+            guid: '0d3f6a0e-61a5-4a6e-9a52-50f6c0b3f7b1',
+            interface: 'carrier',
+            action: 'order.createt',
+            reason: 'unroutable',
+            place: null,
+            detail:
+              'no queue takes key "carrier.order.createt" of exchange "waybell.events": a mistyped action? The nearest is carrier.order.created',
+            nearest: 'carrier.order.created',
+            message_id: '0d3f6a0e-61a5-4a6e-9a52-50f6c0b3f7b1',
+            routing_key: 'carrier.order.createt',
+            rejected_at: '2026-11-20T09:30:00.123Z',
+          } satisfies Notice,
+        },
+      ],
+    },
+  },
+  bindings: {
+    amqp: {
+      is: 'queue',
+      queue: { name: rejectionsQueue, durable: true, exclusive: false, autoDelete: false },
       bindingVersion: '0.3.0',
     },
   },

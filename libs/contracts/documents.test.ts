@@ -7,7 +7,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { cloudEventSchema } from './cloud-event-schema.ts';
+import { cloudEventSchema } from './asyncapi-document.ts';
 import { adminDocumentFiles, documentFiles } from './document-files.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';

@@ -4,7 +4,7 @@ import { packChunk, unpackChunk } from './chunk.ts';
 import { ms, time } from './columns.ts';
 import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
 import { LATEST, type Cursor } from './read/cursor.ts';
-import { placesOf } from './read/waiting.ts';
+import { placesOf } from './read/deliveries.ts';
 import { numberOfKey, readKey } from './tables.ts';
 
 /** Numbers of deleted rows; and of publications that wait for the broker, whatever they are about. */

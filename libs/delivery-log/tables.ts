@@ -1,21 +1,13 @@
 import { normalizedKey } from '@waybell/events/keys';
-import {
-  whyOf,
-  type Answer,
-  type Deactivated,
-  type InterfaceName,
-  type Key,
-  type Rejected,
-} from '@waybell/line/outcomes';
+import { whyOf, type Answer, type Deactivated, type InterfaceName, type Key, type Rejected, type Attempted, type Routed, type Suppression } from '@waybell/line/outcomes';
 import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
-import type { AttemptPart, ChunkPart, Commit, EventPart } from './parts.ts';
 
 /** Enough to distinguish one delivery from all others of a chunk. */
 export const PREFIX_BYTES = 4;
 
 /** Writes a key as the row of its event holds it. */
-export const writeKey = ({ kind, key }: Key): string => `${kind}=${key}`;
+const writeKey = ({ kind, key }: Key): string => `${kind}=${key}`;
 
 export function readKey(written: string): Key {
   const at = written.indexOf('=');
@@ -260,3 +252,37 @@ export function identityOf(name: TableName): readonly string[] {
   const { identity = [] }: { identity?: readonly string[] } = tables[name];
   return identity;
 }
+
+/** The parts that rows of the log are made from. */
+
+/** The part of a record about one event and one account. */
+export type EventPart = {
+  readonly record: Routed | Rejected;
+  /** Undefined if the record names no account. */
+  readonly account: string | undefined;
+  readonly subscriptions: readonly string[];
+  readonly suppressed: readonly Suppression[];
+  /** Distinguishes rows of the same event and time: `partOf` its account, action and rejected delivery. */
+  readonly part: string;
+  /** The chunk that lists its deliveries, once there is one. */
+  chunk: string | undefined;
+  /** Its place among the bodies of that if the event itself is kept there. */
+  place: number | undefined;
+};
+
+/** An attempt, or an end without one; its chunk, once there is one, and the place of its body among the bodies of that. */
+export type AttemptPart = { readonly record: Attempted; chunk: string | undefined; place: number | undefined };
+
+type ChunkPart = {
+  chunk: string;
+  /** Times of its first and last record. */
+  at: number;
+  until: number;
+  /** The first PREFIX_BYTES of each delivery that its events caused. */
+  deliveries: Buffer;
+  /** The bytes that `packChunk` wrote. */
+  bytes: Buffer;
+};
+
+/** A chunk's place in the order of commits, when that was, and the times of its first and last record. */
+type Commit = { number: string; at: number; chunk: string; firstAt: number; lastAt: number };

@@ -1,36 +1,139 @@
-import {
-  address,
-  bool,
-  checked,
-  constant,
-  count,
-  duration,
-  port,
-  readEnvironment,
-  str,
-  wait,
-  words,
-} from '@waybell/runtime/environment';
+import { address, bool, checked, constant, count, duration, port, readEnvironment, str, wait, words, InvalidEnvironment } from '@waybell/runtime/environment';
 import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { systemClock } from '@waybell/runtime/clock';
-import { allowsAny, readNetworks } from '@waybell/runtime/networks';
+import { allowsAny, readNetworks, readSourceNetworks } from '@waybell/runtime/networks';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { callbackConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
+import { callbackConfig, postgresConfig, processConfig, redisConfig, requestLimits } from '@waybell/runtime/process-config';
 import { operatorAddress } from '@waybell/runtime/server-address';
-import {
-  callbackSettings,
-  eventSettings,
-  patienceSettings,
-  postgresSettings,
-  processSettings,
-  redisSettings,
-  secretSettings,
-} from '@waybell/runtime/settings';
+import { callbackSettings, eventSettings, patienceSettings, postgresSettings, processSettings, redisSettings, secretSettings, requestLimitSettings } from '@waybell/runtime/settings';
 import { resolveWithin } from './callback-url.ts';
 import { consoleSettings, readConsole } from './console-settings.ts';
-import { jwtSettings, readJwtRules } from './jwt-settings.ts';
-import { readCallbackTerms, sourceNetworkSettings } from './source-network-settings.ts';
+import type { JwtRules } from './rest/authentication/by-jwt.ts';
+import { DEFAULT_SCOPES, type Scope } from './tokens.ts';
+import type { Interface } from '@waybell/catalog/action';
+
+const sourceNetworkSettings = {
+  CALLBACK_SOURCE_NETWORKS: words({
+    default: [],
+    desc: 'networks that callbacks come from, as receivers see them; told at /v1/source-networks',
+    example: '203.0.113.0/28,2001:db8:9::/48',
+  }),
+  ...requestLimitSettings,
+};
+
+type Settings = Parameters<typeof requestLimits>[0] & {
+  CALLBACK_SOURCE_NETWORKS: string[];
+  CALLBACK_ALLOW_NETWORKS: string[];
+  CALLBACK_ALLOW_HTTP: boolean;
+  CALLBACK_DENY_PORTS: string[];
+  EVENT_MAX_SIZE: number;
+};
+
+/** An installation's settings of callbacks, for administrators of firewalls. `limits`: by interface, in milliseconds. */
+export type CallbackTerms = {
+  networks: readonly string[];
+  isHttpAllowed: boolean;
+  deniedPorts: readonly string[];
+  /** The largest event. */
+  eventBytes: number;
+  limits: Record<Interface, { handoverMs?: number; responseMs: number }>;
+};
+
+/** Throws InvalidEnvironment if a network is invalid, or cannot be where callbacks come from. */
+function readCallbackTerms(settings: Settings): CallbackTerms {
+  return {
+    networks: sourceNetworks(settings),
+    isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
+    deniedPorts: settings.CALLBACK_DENY_PORTS,
+    eventBytes: settings.EVENT_MAX_SIZE,
+    limits: requestLimits(settings),
+  };
+}
+
+function sourceNetworks({ CALLBACK_SOURCE_NETWORKS: entries, CALLBACK_ALLOW_NETWORKS: inside }: Settings): string[] {
+  try {
+    return readSourceNetworks(entries, { areInside: inside.length > 0 });
+  } catch (error) {
+    throw new InvalidEnvironment([`CALLBACK_SOURCE_NETWORKS: ${error instanceof Error ? error.message : 'not valid'}`]);
+  }
+}
+
+// Signatures by the issuer's private key alone: with a shared secret, a process that checks tokens could make one.
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** Settings of JWT access tokens. */
+const jwtSettings = {
+  JWT_ISSUER: str({
+    default: '',
+    desc: 'issuer whose JWTs (RFC 9068) are access tokens too, exactly as in their `iss`; empty: none',
+  }),
+  JWT_AUDIENCE: str({ default: '', desc: 'what `aud` of a JWT has to name; required with JWT_ISSUER' }),
+  JWT_JWKS_URL: str({ default: '', desc: 'https address of the keys of JWT_ISSUER; required with it' }),
+  JWT_LEEWAY: constant(
+    duration({ default: 5_000, desc: 'by how much the clocks of JWT_ISSUER and a process may differ' }),
+  ),
+  JWT_ACCOUNT_CLAIM: str({ default: 'account', desc: 'claim of a JWT with the guid of the account' }),
+  JWT_CLIENT_CLAIM: str({ default: 'client_id', desc: 'claim of a JWT with the name of the client' }),
+  JWT_DEFAULT_SCOPES: checked(
+    words({
+      default: [],
+      desc: 'scopes of a JWT that has no claim `scope`, `scp`, `permissions` or `roles`',
+      example: 'webhooks:read,webhooks:write',
+    }),
+    readDefaultScopes,
+  ),
+  JWT_INTERFACE_CLAIM: str({ default: 'interface', desc: 'claim of a JWT with its interface, shipper or carrier' }),
+};
+
+type JwtEnvironment = {
+  [Name in keyof typeof jwtSettings]: ReturnType<(typeof jwtSettings)[Name]['_parse']>;
+};
+
+/** Undefined where JWTs are not taken. Throws InvalidEnvironment where they are, and something for that is missing. */
+function readJwtRules(settings: JwtEnvironment): JwtRules | undefined {
+  if (settings.JWT_ISSUER === '') return undefined;
+  const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
+  const problems = [
+    ...(settings.JWT_AUDIENCE === '' ? ['JWT_AUDIENCE: is required with JWT_ISSUER'] : []),
+    ...(jwksUrl?.protocol === 'https:' ? [] : ['JWT_JWKS_URL: is not an https URL, and is required with JWT_ISSUER']),
+  ];
+  if (jwksUrl === null || problems.length > 0) throw new InvalidEnvironment(problems);
+  return {
+    issuer: settings.JWT_ISSUER,
+    audience: settings.JWT_AUDIENCE,
+    jwksUrl,
+    algorithms: ALGORITHMS,
+    leewayMs: settings.JWT_LEEWAY,
+    defaultScopes: readDefaultScopes(settings.JWT_DEFAULT_SCOPES),
+    claims: {
+      account: settings.JWT_ACCOUNT_CLAIM,
+      client: settings.JWT_CLIENT_CLAIM,
+      interface: settings.JWT_INTERFACE_CLAIM,
+    },
+  };
+}
+
+function readDefaultScopes(names: readonly string[]): Scope[] {
+  return names.map((word) => {
+    const scope = DEFAULT_SCOPES.find((each) => each === word);
+    if (scope === undefined)
+      throw new Error(`"${word}" is not a scope of JWTs: there are ${DEFAULT_SCOPES.join(', ')}`);
+    return scope;
+  });
+}
 
 /** The settings of subscription-api. DATABASE_ROLE is best left empty: this service owns the tables. */
 export const subscriptionApiSettings = {

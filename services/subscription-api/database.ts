@@ -14,8 +14,7 @@ import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
 import { areRepeatablesApplied } from './repeatables.ts';
 import { Refusal } from './refusal.ts';
-import { accountTable } from './tables/account.ts';
-import { subscriptionTable } from './tables/subscription.ts';
+import { accountTable, subscriptionTable } from './tables.ts';
 
 export type DatabaseOptions = ServerAddress & {
   role: string;

@@ -3,9 +3,8 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
 import { readAction } from '@waybell/delivery-log/tables';
-import { LATEST, type Cursor } from '@waybell/delivery-log/read/cursor';
+import { LATEST, type Cursor, scanLog } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
-import { scanLog } from '@waybell/delivery-log/read/scan-log';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {

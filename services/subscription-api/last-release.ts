@@ -1,5 +1,3 @@
-import type { SqlQuery } from './sql-query.ts';
-
 /** The name under which releases are noted among the repeatables. */
 export const RELEASE = 'release';
 
@@ -10,3 +8,6 @@ export async function lastRelease(query: SqlQuery): Promise<string | undefined> 
   );
   return last?.hash;
 }
+
+/** Runs a statement on the connection that migrates, and resolves with its rows. */
+export type SqlQuery = <R>(sql: string, values?: unknown[]) => Promise<R[]>;

@@ -7,7 +7,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
-import { startPruning } from './prune-audit-log.ts';
+import { startPruning } from './audit-log.ts';
 import { openSubscriptionApi } from './subscription-api.ts';
 
 const config = configOrExit(readConfig);

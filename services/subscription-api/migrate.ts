@@ -3,20 +3,17 @@ import type { Log } from '@waybell/runtime/log';
 import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type pg from 'pg';
-import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
-import { isRefused } from '@waybell/runtime/postgres';
+import { MigrationExecutor, type DataSource, type QueryRunner, QueryFailedError } from 'typeorm';
+import { isRefused, sqlStateOf } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/reliance';
-import { completeIndexes } from './complete-indexes.ts';
 import { describeSource, isDatabaseAway } from './database.ts';
-import { lastRelease } from './last-release.ts';
-import { isBeyondNext, isLater } from './release-order.ts';
+import { lastRelease, type SqlQuery } from './last-release.ts';
 import { applyRepeatables, noteRelease, REPEATABLES } from './repeatables.ts';
-import { tellProgress } from './tell-progress.ts';
-import { LOCK_WAIT_MS, withLocks } from './with-locks.ts';
 import manifest from './package.json' with { type: 'json' };
+import { createIndex } from './migrations/create-index.ts';
 
-export type MigrateOptions = ServerAddress & {
+type MigrateOptions = ServerAddress & {
   log: Log;
   /** This one's, such as 0.2.0. */
   release?: string;
@@ -145,3 +142,99 @@ async function lock(connection: pg.Client, log: Log, until: number): Promise<voi
     await delay(RETRY_MS);
   }
 }
+
+/** How long a statement waits for a lock: all that comes behind it waits too, and so no service waits longer. */
+const LOCK_WAIT_MS = 500;
+/** Within this all that reads for long has ended; a transaction that somebody forgot has not. */
+const LIMIT_MS = 300_000;
+const PAUSES_MS = { least: 200, most: 2_000 };
+const NO_LOCK = new Set(['55P03', '40P01']);
+
+/** Does it again and again while it cannot have its locks at once. It is to leave nothing behind where it fails. */
+export async function withLocks<T>(log: Pick<Log, 'info'>, work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + LIMIT_MS;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await work();
+    } catch (error) {
+      const cause = error instanceof QueryFailedError ? error.driverError : error;
+      if (!NO_LOCK.has(sqlStateOf(cause) ?? '')) throw error;
+      if (Date.now() >= until) {
+        const message =
+          'a lock could not be had: a transaction has been open for minutes (see pg_stat_activity); what was applied stays';
+        throw new Error(message, { cause: error });
+      }
+      if (isFirst) log.info({ waitingFor: 'locks', reason: cause.message }, 'migration.waiting');
+    }
+    await delay(PAUSES_MS.least + Math.random() * (PAUSES_MS.most - PAUSES_MS.least));
+  }
+}
+
+const EVERY_MS = 30_000;
+
+/** Says in the log that something is begun, every so often that it still runs, and that it is done: none of it need be quick. */
+export async function tellProgress<T>(
+  log: Pick<Log, 'info'>,
+  name: string,
+  work: () => Promise<T>,
+  everyMs = EVERY_MS,
+): Promise<T> {
+  const beganAt = performance.now();
+  const seconds = () => Math.round((performance.now() - beganAt) / 1_000);
+  log.info({ name }, 'migration.begun');
+  const telling = setInterval(() => log.info({ name, seconds: seconds() }, 'migration.running'), everyMs);
+  try {
+    const result = await work();
+    log.info({ name, seconds: seconds() }, 'migration.applied');
+    return result;
+  } finally {
+    clearInterval(telling);
+  }
+}
+
+type Missing = { parent: string; partition: string; isUnique: boolean; columns: string };
+
+type CompleteOptions = {
+  attach: (sql: string) => Promise<unknown>;
+  /** Reports work that may take long, and runs it. */
+  tell: (name: string, work: () => Promise<void>) => Promise<void>;
+};
+
+/** Partitions of the log that lack an index of their table; the definition of an index has its columns after `USING`. */
+const MISSING = `
+select i.indexrelid::regclass::text as parent, p.inhrelid::regclass::text as partition, i.indisunique as "isUnique",
+  substring(pg_get_indexdef(i.indexrelid) from ' (USING .*)$') as columns
+from pg_index i join pg_class t on t.oid = i.indrelid and t.relkind = 'p' join pg_inherits p on p.inhparent = t.oid
+where t.relnamespace = to_regnamespace('delivery_log') and not p.inhdetachpending and not exists (
+  select from pg_inherits c join pg_index own on own.indexrelid = c.inhrelid
+  where c.inhparent = i.indexrelid and own.indrelid = p.inhrelid)
+order by 2, 1`;
+
+/**
+ * Creates a new index of a table of days on the table alone, which locks nothing, and here on each existing day, while everything
+ * goes on. Not in a transaction. An index that was left half-built is completed the next time.
+ */
+async function completeIndexes(query: SqlQuery, { attach, tell }: CompleteOptions): Promise<void> {
+  for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {
+    const name = `${partition}_of_${parent.replace(/^.*\./, '')}`;
+    await tell(name, () => createIndex(query, { name, table: partition, columns, isUnique }));
+    await attach(`alter index ${parent} attach partition ${name}`);
+  }
+}
+
+/** Whether a release, such as 0.10.0, comes after the other. */
+export function isLater(release: string, than: string): boolean {
+  const [ours, theirs] = [partsOf(than), partsOf(release)];
+  const differing = theirs.findIndex((part, place) => part !== ours[place]);
+  return differing !== -1 && (theirs[differing] ?? 0) > (ours[differing] ?? 0);
+}
+
+/**
+ * Whether a version lies between them: a release runs beside the previous version, and reads only that one's formats, none older.
+ */
+export function isBeyondNext(release: string, from: string): boolean {
+  const [[major = 0, minor = 0], [fromMajor = 0, fromMinor = 0]] = [partsOf(release), partsOf(from)];
+  return major === fromMajor ? minor > fromMinor + 1 : major > fromMajor + 1 || (major > fromMajor && minor > 0);
+}
+
+const partsOf = (release: string): number[] => release.split('.').map(Number);

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';
 import { openDatabase } from './database.ts';
-import { startPruning } from './prune-audit-log.ts';
+import { startPruning } from './audit-log.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log } from './testing/database.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isBeyondNext, isLater } from './release-order.ts';
+import { isBeyondNext, isLater } from './migrate.ts';
 
 describe('of two releases', () => {
   test.each([

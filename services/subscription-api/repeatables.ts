@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { schemaStatements } from '@waybell/delivery-log/schema';
-import { RELEASE } from './last-release.ts';
-import type { SqlQuery } from './sql-query.ts';
+import { RELEASE, type SqlQuery } from './last-release.ts';
 
 /** A part of the database that is replaced whenever it changes: functions, their grants, and the tables of the delivery log. */
 export type Repeatable = { name: string; sql: string; hash: string };

@@ -34,8 +34,8 @@ export const SEALED_COLUMNS = [
   },
 ] as const;
 
-export type SealedColumns = (typeof SEALED_COLUMNS)[number];
-export type SealedRow = { guid: string; sealed: Buffer; key_id: string };
+type SealedColumns = (typeof SEALED_COLUMNS)[number];
+type SealedRow = { guid: string; sealed: Buffer; key_id: string };
 
 export function newVerificationToken(): string {
   return randomBytes(32).toString('base64url');
@@ -47,7 +47,7 @@ export function newSigningSecret(): string {
 }
 
 /** Opens a row; undefined where no key of the ring opens it. */
-export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: KeyRing): string | undefined {
+function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: KeyRing): string | undefined {
   try {
     return keyRing.openAfresh({ sealed, keyId }, guid);
   } catch {
@@ -59,7 +59,7 @@ export function openRow({ guid, sealed, key_id: keyId }: SealedRow, keyRing: Key
  * `keys`: the rows that are read, all where it is null. `reseal`: what a row is to hold; undefined leaves it as it is.
  * `ending`: the end of the statement that changes them, on `changed`, which has the whole rows.
  */
-export type Pass = {
+type Pass = {
   columns: SealedColumns;
   keys: readonly string[] | null;
   batchSize: number;
@@ -73,7 +73,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
  * Goes over a table once, each batch a statement by itself, and resolves with what `ending` returns. A row is changed only if
  * it is what was read; one that is locked is left out, so that nothing can deadlock with this.
  */
-export async function resealRows<T extends object>(
+async function resealRows<T extends object>(
   postgres: Queryable,
   { columns, keys, batchSize, reseal, ending }: Pass,
 ): Promise<T[]> {
@@ -112,3 +112,135 @@ const statements = ({ table, sealed, keyId }: SealedColumns) => ({
       where t.guid = n.new_guid returning t.*
     )`,
 });
+
+export type SecretsRotation = {
+  /** How many secrets this call put under the newest key. */
+  rotated: number;
+  /** Guids of rows whose secret their key does not open: they were left as they are. */
+  unopened: string[];
+  /** How many secrets each key holds now: keys of the ring, the newest first, then those that only the tables know. */
+  inUse: Map<string, number>;
+};
+
+// Rows that were locked, or written meanwhile, are found by the next round. A process that never stops writing under an older key
+// shows in the counts.
+const MAX_PASSES = 3;
+
+/**
+ * Encrypts every secret of an older key of the ring again, under the newest. Everything may run meanwhile, this too: each
+ * statement is a batch by itself, and changes a row only if it is what was read. It may be stopped anywhere and started again.
+ * Secrets of keys that are not in the ring stay.
+ */
+export async function rotateSecrets(
+  postgres: Queryable,
+  { keyRing, batchSize = 500 }: { keyRing: KeyRing; batchSize?: number },
+): Promise<SecretsRotation> {
+  const [, ...keys] = keyRing.keyIds;
+  const unopened = new Set<string>();
+  let rotated = 0;
+  for (const columns of SEALED_COLUMNS) {
+    for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
+      const changed = await resealRows(postgres, {
+        columns,
+        keys,
+        batchSize,
+        reseal(row) {
+          const secret = openRow(row, keyRing);
+          if (secret !== undefined) return keyRing.seal(secret, row.guid);
+          unopened.add(row.guid);
+          return undefined;
+        },
+        ending: 'select guid from changed',
+      });
+      rotated += changed.length;
+      if (changed.length === 0) break;
+    }
+  }
+  return { rotated, unopened: [...unopened], inUse: await countByKey(postgres, keyRing) };
+}
+
+async function countByKey(postgres: Queryable, { keyIds }: KeyRing): Promise<Map<string, number>> {
+  const each = SEALED_COLUMNS.map(({ table, keyId }) => `select ${keyId} as key_id from waybell.${table}`);
+  const { rows } = await postgres.query<{ key_id: string; secrets: number }>(
+    `select key_id, count(*)::int as secrets from (${each.join(' union all ')}) s group by key_id order by key_id`,
+  );
+  const counts = new Map<string, number>(keyIds.map((id) => [id, 0]));
+  for (const { key_id: id, secrets } of rows) counts.set(id, secrets);
+  return counts;
+}
+
+/**
+ * A secret that was replaced, and its owner; `action` is null for a signing secret, `isCurrent` false for one of an ended
+ * subscription.
+ */
+type ReplacedSecret = {
+  what: ReplaceableColumns['what'];
+  account_guid: string;
+  client_id: string;
+  action: string | null;
+  isCurrent: boolean;
+};
+
+/** Credentials that no key opens: only their client can put them in again. */
+export type LostCredentials = { account_guid: string; client_id: string; host: string };
+
+type ReplaceableColumns = Exclude<SealedColumns, { make: null }>;
+type Replacing = { keyRing: KeyRing; batchSize?: number };
+
+/**
+ * Replaces secrets that no key of the ring opens: they are lost, and deliveries that need them wait or fail. The receivers of each
+ * have to be informed. The audit log has each. Secrets that open stay; `left` is how many do not open and were locked or changed
+ * meanwhile. `lost` are the credentials that do not open: they stay, and deliveries wait for them until their client puts them in
+ * again.
+ */
+export async function replaceSecrets(
+  postgres: Queryable,
+  { keyRing, batchSize = 500 }: Replacing,
+): Promise<{ replaced: ReplacedSecret[]; left: number; lost: LostCredentials[] }> {
+  const replaced: ReplacedSecret[] = [];
+  let unopened = 0;
+  for (const columns of SEALED_COLUMNS) {
+    if (columns.make === null) continue;
+    const { make } = columns;
+    const rows = await resealRows<ReplacedSecret>(postgres, {
+      columns,
+      keys: null,
+      batchSize,
+      reseal: (row) => {
+        if (openRow(row, keyRing) !== undefined) return undefined;
+        unopened += 1;
+        return keyRing.seal(make(), row.guid);
+      },
+      ending: noted(columns),
+    });
+    replaced.push(...rows);
+  }
+  return { replaced, left: unopened - replaced.length, lost: await findLost(postgres, { keyRing, batchSize }) };
+}
+
+async function findLost(postgres: Queryable, { keyRing, batchSize }: Required<Replacing>): Promise<LostCredentials[]> {
+  const guids: string[] = [];
+  const reseal = (row: SealedRow) => {
+    if (openRow(row, keyRing) === undefined) guids.push(row.guid);
+    return undefined;
+  };
+  for (const columns of SEALED_COLUMNS)
+    if (columns.make === null)
+      await resealRows(postgres, { columns, keys: null, batchSize, reseal, ending: 'select guid from changed' });
+  const { rows } = await postgres.query<LostCredentials>(
+    `select account_guid, client_id, host from waybell.credentials where guid = any ($1)
+     order by account_guid, client_id, host`,
+    [guids],
+  );
+  return rows;
+}
+
+// In the statement that changes them: none is replaced without its line in the audit log.
+const noted = ({ what, action, isCurrent }: ReplaceableColumns): string => `
+  , noted as (
+    insert into waybell.audit_log (who, origin, what, account_guid, subject_guid, details)
+    select coalesce(actor ->> 'who', session_user), actor ->> 'origin', '${what}.changed', account_guid, guid,
+      '{"secret": "replaced"}'
+    from changed, (select nullif(current_setting('waybell.actor', true), '')::jsonb as actor) a
+  )
+  select '${what}' as what, account_guid, client_id, ${action} as action, ${isCurrent} as "isCurrent" from changed`;

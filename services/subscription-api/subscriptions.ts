@@ -5,10 +5,10 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
-import { NOTED_MISSED, type NotedMissed } from './by-hand/noted-missed.ts';
+import { NOTED_MISSED, type NotedMissed } from './by-hand/missed.ts';
 import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
-import type { Subscription } from './tables/subscription.ts';
+import type { Subscription } from './tables.ts';
 
 /** The client that owns subscriptions: clients of one account do not see or replace each other's. */
 export type Client = { interface: Interface; accountGuid: string; clientId: string };

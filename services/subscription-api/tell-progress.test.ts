@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { tellProgress } from './tell-progress.ts';
+import { tellProgress } from './migrate.ts';
 
 describe('a migration', () => {
   test('tells that it is begun, again and again that it runs, and that it is done', async () => {

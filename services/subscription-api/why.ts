@@ -5,9 +5,8 @@ import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
 import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
 import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
-import { findAnything } from '@waybell/delivery-log/read/find-anything';
+import { findAnything, type MatchFilter, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
-import type { MatchFilter, SearchMatch } from '@waybell/delivery-log/read/search-match';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 
 /** The text is a guid, a number, a VIN, a name, a URL …; `as` chooses one of several meanings. */

@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import pg from 'pg';
-import { withLocks } from './with-locks.ts';
+import { withLocks } from './migrate.ts';
 
 const failed = (code: string) => Object.assign(new pg.DatabaseError(`failed: ${code}`, 0, 'error'), { code });
 

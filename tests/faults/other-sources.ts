@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '@waybell/stack/stack-folder';
-import { isLater } from '@waybell/subscription-api/release-order';
+import { isLater } from '@waybell/subscription-api/migrate';
 
 /** A text of one file, which stands there once, and what is to stand there instead. */
 export type Edit = { file: string; from: string; to: string };

@@ -17,7 +17,7 @@ import { BY_KEY, connectPostgres, type Postgres } from '@waybell/runtime/postgre
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { rotateSecrets } from '@waybell/subscription-api/rotate-secrets';
+import { rotateSecrets } from '@waybell/subscription-api/sealed-rows';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor } from '@waybell/delivery-log/read/cursor';
-import { readEndpoint } from '@waybell/delivery-log/read/endpoint-filter';
+import { readEndpoint } from '@waybell/delivery-log/read/subscriptions';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';

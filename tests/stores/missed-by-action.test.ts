@@ -7,9 +7,8 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { askForResend } from '@waybell/subscription-api/by-hand/ask';
-import { replayOf } from '@waybell/subscription-api/by-hand/asked-replays';
+import { replayOf, askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { missedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
-import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { aDelivered, aDropped, anExhausted, aRouted, LogStand } from './log-stand.ts';
 import { sentByHand } from './sent-by-hand.ts';
 

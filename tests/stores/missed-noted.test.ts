@@ -4,7 +4,7 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { NOTED_MISSED } from '@waybell/subscription-api/by-hand/noted-missed';
+import { NOTED_MISSED } from '@waybell/subscription-api/by-hand/missed';
 import { askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { resetRun } from '@waybell/subscription-api/subscriptions';
 import { aRouted, LogStand } from './log-stand.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OLDEST } from '@waybell/delivery-log/read/commits';
-import { endedDeliveries } from '@waybell/delivery-log/read/ended-deliveries';
+import { endedDeliveries } from '@waybell/delivery-log/read/ends';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered } from './log-stand.ts';
 import { PullStand } from './pull-stand.ts';

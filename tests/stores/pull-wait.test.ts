@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
 import { awaitEnds } from '@waybell/subscription-api/rest/deliveries/await-ends';
-import { streamCapacity } from '@waybell/subscription-api/rest/live/stream-capacity';
+import { streamCapacity } from '@waybell/subscription-api/rest/live/event-stream';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';

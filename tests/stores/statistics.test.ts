@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { countHours, HOUR_MS } from '@waybell/subscription-api/rest/deliveries/count-hours';
+import { countHours, HOUR_MS } from '@waybell/subscription-api/rest/deliveries/statistics';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from './log-stand.ts';
 
 const MINUTE_MS = 60_000;

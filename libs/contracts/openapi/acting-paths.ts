@@ -3,14 +3,13 @@ import { withProblems } from './answers.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { interfaceSchemas } from './components.ts';
-import { deliveryLogPaths } from './delivery-log-paths.ts';
+import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
+import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
-import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 
 const interfaces = ['shipper', 'carrier'] as const;

@@ -1,6 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { actingSchemas, actingTag } from './acting-paths.ts';
-import { adminLineSchemas } from './admin-line-schemas.ts';
+import { adminLineSchemas } from './admin-line-paths.ts';
 import { adminLogSchemas } from './admin-log-schemas.ts';
 import { adminOverviewSchemas } from './admin-overview-paths.ts';
 import { adminPaths } from './admin-paths.ts';

@@ -5,12 +5,9 @@ import { adminLogPaths } from './admin-log-paths.ts';
 import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
-import { consoleLinksOfAccount } from './console-link-paths.ts';
+import { consoleLinksOfAccount, adminTokenPaths } from './access-paths.ts';
 import { documentPath, rootPath } from './document-paths.ts';
-import { jsonOf, listOf, schemaRef, type JsonNode } from './json-node.ts';
-import { bareLinks, byGuid } from './links.ts';
-import { adminTokenPaths } from './own-token-paths.ts';
-import { noBody } from './requests.ts';
+import { jsonOf, listOf, schemaRef, type JsonNode, bareLinks, byGuid, noBody } from './json-node.ts';
 
 const security = [{ accessToken: ['admin'] }];
 const accounts = { tags: ['Accounts'], security };

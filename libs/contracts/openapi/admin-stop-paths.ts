@@ -1,7 +1,5 @@
 import { problemAnswers, success } from './answers.ts';
-import { guid, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
-import { bareLinks, byGuid } from './links.ts';
-import { noBody } from './requests.ts';
+import { guid, jsonOf, object, schemaRef, text, type JsonNode, bareLinks, byGuid, noBody } from './json-node.ts';
 import { stopped } from './subscription-paths.ts';
 
 const operators = { tags: ['Stops'], security: [{ accessToken: ['admin'] }] };

@@ -2,9 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
-import { byGuid, links } from './links.ts';
-import { noBody } from './requests.ts';
+import { actionPattern, jsonOf, schemaRef, type JsonNode, byGuid, links, noBody } from './json-node.ts';
 
 const tags = ['Resend and replay'];
 const security = [{ accessToken: ['webhooks:write'] }];

@@ -1,5 +1,5 @@
 import { problemAnswers } from './answers.ts';
-import { headerRef, type JsonNode } from './json-node.ts';
+import { headerRef, type JsonNode, jsonOf, object, schemaRef, text } from './json-node.ts';
 
 const headers = {
   'x-request-id': headerRef('RequestId'),
@@ -95,4 +95,80 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
       notThere,
     ),
   },
+};
+
+const names = (description: string, example: string): JsonNode => ({
+  type: 'array',
+  description,
+  items: { ...text, examples: [example] },
+});
+
+const milliseconds: JsonNode = { type: 'integer', minimum: 1 };
+
+const limits = object(['handover_ms', 'response_ms'], {
+  handover_ms: {
+    ...milliseconds,
+    type: ['integer', 'null'],
+    description: 'From the start until connected and handed over; null: as for the status line.',
+  },
+  response_ms: { ...milliseconds, description: 'From the start until the status line.' },
+});
+
+const properties = {
+  networks: {
+    ...names(
+      'Addresses from which callbacks come, in CIDR form. Null: the operator tells none, ask.',
+      '203.0.113.0/28',
+    ),
+    type: ['array', 'null'],
+  },
+  user_agent: { ...text, description: 'Its number changes with each version.', examples: ['Waybell/0.3.0'] },
+  method: { const: 'POST' },
+  schemes: { type: 'array', description: 'Of callback URLs.', items: { enum: ['https', 'http'] } },
+  denied_ports: names('Ports, and ranges of ports, that callbacks never go to. The usual one is 443.', '1-79'),
+  least_tls: { ...text, description: 'The oldest version of TLS that is spoken.', examples: ['1.2'] },
+  largest_body_bytes: { type: 'integer', minimum: 1, description: 'No body of a callback has more.' },
+  follows_redirects: { const: false },
+  headers: names('Headers of a callback, in lower case; some are on some alone.', 'webhook-signature'),
+  signature: object(['standard', 'version', 'algorithm'], {
+    standard: { ...text, format: 'uri' },
+    version: { ...text, examples: ['v1'] },
+    algorithm: { ...text, examples: ['HMAC-SHA256'] },
+  }),
+  authentication: {
+    type: 'array',
+    description: 'What clients may put in for a host that asks for it.',
+    items: { enum: ['headers', 'basic', 'oauth2', 'certificate'] },
+  },
+  limits: {
+    type: 'object',
+    description: 'Of requests to receivers, for each interface served.',
+    properties: { shipper: limits, carrier: limits },
+  },
+};
+
+export const sourceNetworkSchemas: Record<string, JsonNode> = {
+  SourceNetworks: object(Object.keys(properties), properties),
+};
+
+/** For security teams of receivers; needs no token. */
+export const sourceNetworkPaths: Readonly<Record<string, JsonNode>> = {
+  '/v1/source-networks': documentPath({
+    operationId: 'getSourceNetworks',
+    summary: 'See from where callbacks come, and what a firewall has to let through',
+    content: jsonOf(schemaRef('SourceNetworks')),
+  }),
+  '/docs/source-networks': documentPath(
+    {
+      operationId: 'getSourceNetworksPage',
+      summary: 'The same as a page, for those who keep a firewall',
+      content: { 'text/html': { schema: text } },
+    },
+    {
+      308: {
+        description: 'With a trailing slash: the page is without.',
+        headers: { location: { required: true, schema: { const: '../source-networks' } } },
+      },
+    },
+  ),
 };

@@ -1,9 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
-import { byGuid, links } from './links.ts';
-import { noBody } from './requests.ts';
+import { actionPattern, guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode, byGuid, links, noBody } from './json-node.ts';
 
 const tags = ['Listeners'];
 const security = [{ accessToken: ['webhooks:write'] }];

@@ -4,25 +4,21 @@ import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
-import { consoleSessionPaths } from './console-link-paths.ts';
-import { describe } from './description.ts';
-import { deliveryLogPaths } from './delivery-log-paths.ts';
+import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
+import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
-import { documentPaths } from './document-paths.ts';
+import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
-import { ownTokenPaths, ownTokenSchemas } from './own-token-paths.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
-import { sourceNetworkPaths, sourceNetworkSchemas } from './source-network-paths.ts';
-import { statisticsPaths, statisticsSchemas } from './statistics-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
-export type OpenApiOptions = {
+type OpenApiOptions = {
   catalog: readonly Action[];
   /** The interfaces that are served. */
   interfaces: readonly Interface[];
@@ -101,4 +97,56 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       securitySchemes,
     },
   };
+}
+
+const SUMMARY =
+  'Subscribe to actions of the platform with a callback URL, and get an HTTP request each time one happens.';
+
+const SUBSCRIBE: Record<Interface, string> = {
+  shipper: '/v1/public/webhooks/order.picked_up/subscribe',
+  carrier: '/v1/webhooks/order.picked_up/subscriptions/',
+};
+
+/** How to begin. */
+const quickStart = (interfaces: readonly Interface[]) => `## Quick start
+
+1. **Authenticate**: every request has the header \`Authorization: Bearer <access token>\`. The operator of the platform gives you a token of your account.
+2. **Subscribe** to an action. The answer has a \`verification_token\`: keep it.
+\`\`\`
+${interfaces.map((name) => `# ${name}\ncurl "$API_URL${SUBSCRIBE[name]}" -H "Authorization: Bearer $TOKEN" \\\n  --json '{"callback_url": "https://receiver.example.com/waybell"}'`).join('\n')}
+\`\`\`
+3. **Try it out**: \`POST /v1/subscriptions/{guid}/test\` sends an example now, and answers with what your receiver said. \`GET /v1/subscriptions\` has the guid.
+4. **Verify** each notification: \`X-Service-Verification-Token\` is your \`verification_token\`, and \`webhook-signature\` is as
+[Standard Webhooks](https://www.standardwebhooks.com) says, by a secret of \`GET /v1/signing-secrets\`. \`webhook-id\` tells duplicates.
+5. **Let them in**: [from where they come](docs/source-networks), and what a firewall or a gateway has to let through.
+6. **Answer** with a 2xx status before you work on it. ${interfaces.map((name) => RETRIED[name]).join(' ')}
+7. **Look up** what did not arrive: \`GET /v1/deliveries\`; \`POST /v1/deliveries/{guid}/resend\` and \`POST /v1/replays\` send it again.
+
+## Rules`;
+
+const RETRIED: Record<Interface, string> = {
+  shipper:
+    'To shippers and brokers, what fails or takes 60 seconds is sent again after 60 seconds, five times at most.',
+  carrier:
+    'To carriers, what fails or takes 3 seconds is sent again after 1, 2 and 4 seconds; then the subscription is switched off.',
+};
+
+const rules = `- **Paths** answer with and without a trailing slash, and are case-sensitive. HEAD answers as GET does, without a body; OPTIONS
+  answers 204 and names the methods in \`Allow\`, any other method 405.
+- **Bodies** are JSON in UTF-8 of at most 64 KiB, \`Content-Type: application/json; charset=utf-8\`; gzip is understood. A member
+  that is not named here, or is there twice, is an error.
+- **Errors** are problems as RFC 9457 says. \`instance\` is the id of the request, as the header \`x-request-id\`. What is not valid HTTP,
+  or does not name one \`Host\`, is answered 400; two \`Authorization\` headers are one token that is malformed.
+- **Limits**: each token has a number of requests a minute, which every answer to it tells (\`RateLimit\`), and each address a
+  number of tokens that are not valid. Beyond: 429 with \`Retry-After\`. A request line with headers over 16 KiB is answered 431, a
+  request that does not come to its end in time 408.
+- **Notifications** are under "webhooks", one for each action, with examples as really sent. They are sent at least once, in no
+  promised order.
+
+JSON Schemas of every action: \`/schemas/<interface>.<action>.event.json\` and \`/schemas/<interface>.<action>.notification.json\`.
+What upstream publishes: \`/asyncapi.json\`.`;
+
+/** The introduction of the document, and of the page that shows it. */
+function describe(interfaces: readonly Interface[]): string {
+  return [SUMMARY, quickStart(interfaces), rules].join('\n\n');
 }

@@ -2,9 +2,7 @@ import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { callbackUrl } from './components.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, guid, jsonOf, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
-import { byGuid, links, type LinkTarget } from './links.ts';
-import { noBody } from './requests.ts';
+import { actionPattern, guid, jsonOf, listOf, moment, object, schemaRef, text, type JsonNode, byGuid, links, type LinkTarget, noBody } from './json-node.ts';
 
 const tags = ['Subscriptions'];
 const security = [{ accessToken: ['webhooks:write'] }];

@@ -1,14 +1,11 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
-import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction } from '../tables.ts';
-import { LATEST, placeBefore, type Cursor } from './cursor.ts';
+import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } from '../tables.ts';
+import { LATEST, placeBefore, type Cursor, scanLog, type Found } from './cursor.ts';
 import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';
-import { eventsOfActions, type AccountAction, type SubscribedRow } from './events-of-actions.ts';
-import { eventsAt, eventsBefore, eventsOfKey, hasKey, isLastOf, SKEW_MS, type AskedKey } from './events.ts';
-import { latestEvents } from './latest-events.ts';
-import { scanLog, type Found } from './scan-log.ts';
-import type { WantedSubscription } from './wanted-subscriptions.ts';
+import { eventsAt, eventsBefore, eventsOfKey, hasKey, isLastOf, SKEW_MS, type AskedKey, EVENT, eventRow, type EventRow, type StoredEventRow } from './events.ts';
+import type { WantedSubscription } from './subscriptions.ts';
 
 /** Deliveries that may match, at a place in the order of the search. */
 export type Candidate = { place: Cursor; deliveries: DeliveryRow[] };
@@ -152,3 +149,152 @@ export async function deliveriesAbout(
   }));
   return { candidates, isLast: isLastOf(rows, limit) };
 }
+
+/** An event's row for an account that has some subscriptions to an action. */
+type SubscribedRow = {
+  at: number;
+  event: string;
+  account: string;
+  action: string;
+  /** Keys as `writeKey` writes them. */
+  keys: string[];
+  subscriptions: string[];
+};
+
+/** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
+type AccountAction = { account: string; action: string; untilMs: number };
+
+type SubscribedQuery = {
+  of: readonly AccountAction[];
+  subscriptions: readonly string[];
+  /** Milliseconds since the epoch; `until` is exclusive. */
+  since: number;
+  until: number;
+  before: Cursor;
+  limit: number;
+};
+
+/** Limit of the events of one action that are read together, however few deliveries a subscription has among them. */
+const SCANNED = 5_000;
+
+/** The events of each action after its place. */
+const OF_ACTION = `
+  select at, event, account, action, keys, subscriptions from delivery_log.events e
+  where e.part = asked.part and e.at >= ${time('$5')} and (e.at, e.event) < (${time('asked.before_ms')}, asked.before_event)
+  order by e.at desc, e.event desc`;
+// For a range between two bounds that it does not know, Postgres expects few rows, and would read all to sort them.
+const ASKED =
+  'unnest($1::uuid[], $2::bigint[], $3::float8[], $4::uuid[]) as asked (account, part, before_ms, before_event)';
+
+/**
+ * Finds events of accounts' actions that caused deliveries to some subscriptions, newest first, with those of the subscriptions.
+ * Rows of the same event and time come together, even beyond the limit. `place`: nothing after it was read.
+ */
+async function eventsOfActions(
+  postgres: Queryable,
+  { of, subscriptions, since, until, before, limit }: SubscribedQuery,
+): Promise<{ rows: SubscribedRow[]; place?: Cursor }> {
+  const places = of.map(({ untilMs }) => placeBefore(Math.min(until, untilMs), before));
+  const asked = [
+    of.map(({ account }) => account),
+    of.map(({ account, action }) => partOf(account, action)),
+    places.map(({ at }) => at),
+    places.map(({ guid }) => guid),
+    since,
+  ];
+  const { rows } = await postgres.query<SubscribedRow>({
+    name: 'history-of-actions',
+    text: `select ${ms('e.at')} as at, e.event, e.account, e.action, e.keys,
+             array(select s from unnest(e.subscriptions) s where s = any ($6::uuid[])) as subscriptions
+           from ${ASKED}
+           cross join lateral (
+             select * from (${OF_ACTION} limit ${SCANNED}) e where e.subscriptions && $6 and e.account = asked.account
+             order by e.at desc, e.event desc fetch first $7 rows with ties
+           ) e
+           order by e.at desc, e.event desc fetch first $7 rows with ties`,
+    values: [...asked, subscriptions, limit],
+  });
+  if (rows.length >= limit) return { rows };
+  const { rows: bounds } = await postgres.query<Cursor>({
+    name: 'history-of-actions-scanned',
+    text: `select ${ms('e.at')} as at, e.event as guid from ${ASKED}
+           cross join lateral (${OF_ACTION} offset ${SCANNED - 1} limit 1) e
+           order by e.at desc, e.event desc limit 1`,
+    values: asked,
+  });
+  const [place] = bounds;
+  if (place === undefined) return { rows };
+  const isBefore = ({ at, event }: SubscribedRow) => at > place.at || (at === place.at && event >= place.guid);
+  return { rows: rows.filter(isBefore), place };
+}
+
+/** Limit of the events that are read and sorted together, unless more have the same millisecond. */
+const TOGETHER = 5_000;
+/** The first span of time that is looked into, and how much the next one is longer, or shorter if it had too many. */
+const FIRST_MS = 1_000;
+const TIMES = 4;
+/** Limit of the spans that are looked into for one page. */
+const SPANS = 40;
+
+type LatestQuery = { since: number; until: number; before: Cursor; limit: number };
+
+/** The rows of an event of one time. */
+type EventRows = { place: Cursor; rows: EventRow[] };
+
+/**
+ * Finds events of all accounts that have deliveries, newest first. No index has this order, because every event would pay for it;
+ * instead, a summary of each part of a day's table has its range of times. So it reads spans of time, back from the newest, with
+ * a bounded number of events each.
+ */
+async function latestEvents(
+  postgres: Queryable,
+  { since, until, before, limit }: LatestQuery,
+): Promise<Found<EventRows>> {
+  const found: StoredEventRow[] = [];
+  let place = placeBefore(until, before);
+  let spanMs = FIRST_MS;
+  // The start of the last span that had too many: the spans after it are as crowded.
+  let crowdedFrom = Infinity;
+  for (let spans = 0; spans < SPANS && place.at > since; spans += 1) {
+    const from = Math.max(since, Math.min(place.at, Date.now()) - spanMs);
+    const count = await countFrom(postgres, from, place);
+    if (count === TOGETHER && spanMs > 1) {
+      crowdedFrom = from;
+      spanMs = Math.max(1, Math.floor(spanMs / TIMES));
+      continue;
+    }
+    if (count > 0) found.push(...(await eventsFrom(postgres, from, place, limit - found.length)));
+    if (found.length >= limit) return { candidates: byPlace(found), isLast: false };
+    place = placeBefore(from, place);
+    if (place.at <= crowdedFrom) spanMs *= TIMES;
+  }
+  return { candidates: byPlace(found), isLast: place.at <= since, lookedAt: place };
+}
+
+/** Counts events up to the limit. */
+async function countFrom(postgres: Queryable, from: number, { at }: Cursor): Promise<number> {
+  const { rows } = await postgres.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select from delivery_log.events where at >= ${time('$1')} and at <= ${time('$2')} limit $3
+     ) looked_at`,
+    [from, at, TOGETHER],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function eventsFrom(postgres: Queryable, from: number, before: Cursor, limit: number): Promise<StoredEventRow[]> {
+  const { rows } = await postgres.query<StoredEventRow>(
+    `select ${EVENT} from delivery_log.events e
+     where e.at >= ${time('$1')} and (e.at, e.event) < (${time('$2')}, $3::uuid) and e.subscriptions is not null
+     order by e.at desc, e.event desc fetch first $4 rows with ties`,
+    [from, before.at, before.guid, limit],
+  );
+  return rows;
+}
+
+/** Its rows come together, in order. */
+const byPlace = (found: readonly StoredEventRow[]): EventRows[] =>
+  [...Map.groupBy(found, ({ at, event }) => `${at} ${event}`).values()].flatMap((ofEvent) => {
+    const [first] = ofEvent;
+    return first === undefined ? [] : [{ place: { at: first.at, guid: first.event }, rows: ofEvent.map(eventRow) }];
+  });

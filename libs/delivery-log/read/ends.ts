@@ -2,7 +2,10 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
 import { commitsAfter, type CommitRow, type EndKey, type LogPlace } from './commits.ts';
-import type { ClientReader } from './entries.ts';
+import type { ClientReader, DeliveryEntry } from './entries.ts';
+import { bodiesWithin, bodyPlacesOf } from './bodies.ts';
+import { eventsBefore } from './events.ts';
+import { withAttempts } from './history.ts';
 
 /** How a delivery ends. */
 export const END_STATUSES = ['delivered', 'exhausted', 'dropped'] as const;
@@ -17,7 +20,7 @@ export type EndFilter = {
 };
 
 /** How a delivery ended: once more if it was sent by hand afterwards, or twice by a crash. `place`: of a body written with it. */
-export type EndRow = EndKey & {
+type EndRow = EndKey & {
   number: number;
   event: string;
   subscription: string;
@@ -29,7 +32,7 @@ export type EndRow = EndKey & {
 export type EndsQuery = { reader: ClientReader; filter: EndFilter; after: LogPlace; limit: number };
 
 /** `next`: everything before it was read. `more`: not everything was read. */
-export type Ends = { rows: EndRow[]; next: LogPlace; more: boolean };
+type Ends = { rows: EndRow[]; next: LogPlace; more: boolean };
 
 /** Numbers of commits that are read together: at first, at most, and by one request. */
 const TOGETHER = { first: 4, times: 4, most: 10_000 };
@@ -38,7 +41,7 @@ const LOOKED_AT = 50_000;
 /**
  * Finds a client's ends after a place, in the order of the log. Reads a bounded number of commits: it may find none, and `more`.
  */
-export async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQuery): Promise<Ends> {
+async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQuery): Promise<Ends> {
   const rows: EndRow[] = [];
   let { after } = query;
   let together = TOGETHER.first;
@@ -55,7 +58,7 @@ export async function endsAfter(postgres: Queryable, { limit, ...query }: EndsQu
 }
 
 /** The place after an end. */
-export const logPlaceOf = ({ number, chunk, delivery, at, attempt }: EndRow): LogPlace => ({
+const logPlaceOf = ({ number, chunk, delivery, at, attempt }: EndRow): LogPlace => ({
   number,
   chunk,
   within: { delivery, at, attempt },
@@ -153,4 +156,60 @@ function spansOf(commits: readonly CommitRow[]): Span[] {
     else spans.push({ firstAt, lastAt });
   }
   return spans;
+}
+
+/**
+ * Lists deliveries sent to a client, for comparison with what the client has, in the order in which the log stored their ends.
+ */
+
+/** A delivery as it stands, at the place of an end of it. `body`: null if it is not kept; absent if not asked for. */
+export type EndedDelivery = DeliveryEntry & { endedAt: number; body?: string | null };
+
+type EndedQuery = EndsQuery & { withBodies: boolean };
+
+export type EndedPage = { entries: EndedDelivery[]; next: LogPlace; more: boolean };
+
+/** Limit of the bodies of a page together, unless its first alone has more. */
+const PAGE_BYTES = 2 ** 21;
+
+/**
+ * Returns a page of a client's deliveries that ended, each at its end: every end once, in the order of the log, whatever is
+ * written meanwhile. A delivery that ends a second time, by hand, is listed twice.
+ */
+export async function endedDeliveries(postgres: Queryable, { withBodies, ...query }: EndedQuery): Promise<EndedPage> {
+  const { rows, ...found } = await endsAfter(postgres, query);
+  const { reader, filter } = query;
+  if (!withBodies) return { ...found, entries: await entriesOf(postgres, rows, reader, filter) };
+  const bodies = await bodiesWithin(postgres, await bodyPlacesOf(postgres, rows), PAGE_BYTES);
+  const kept = rows.slice(0, bodies.length);
+  const entries = await entriesOf(postgres, kept, reader, filter, bodies);
+  const last = kept.at(-1);
+  return last === undefined || kept.length === rows.length
+    ? { ...found, entries }
+    : { entries, next: logPlaceOf(last), more: true };
+}
+
+async function entriesOf(
+  postgres: Queryable,
+  ends: readonly EndRow[],
+  reader: ClientReader,
+  { statuses, reason }: EndFilter,
+  bodies?: readonly (string | null)[],
+): Promise<EndedDelivery[]> {
+  // The log may have its event later, or not any more.
+  const events = Map.groupBy(await eventsBefore(postgres, ends, reader), ({ event }) => event);
+  const rows = ends.map(({ at, event, ...end }) => {
+    const found = events.get(event) ?? [];
+    const made = found.length > 0 ? found.map((row) => row.at) : [at];
+    return { ...end, ...reader, event, keys: found[0]?.keys ?? [], at: Math.min(...made) };
+  });
+  const entries = (await withAttempts(postgres, rows)).map((entry, place) => ({
+    ...entry,
+    endedAt: ends[place]?.at ?? entry.at,
+    ...(bodies !== undefined && { body: bodies[place] ?? null }),
+  }));
+  return entries.filter(
+    (entry) =>
+      (statuses?.some((each) => each === entry.status) ?? true) && (reason ?? entry.why?.reason) === entry.why?.reason,
+  );
 }

@@ -3,9 +3,8 @@ import { normalizedKey } from '@waybell/events/keys';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
 import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
-import type { Page, PageRequest } from './cursor.ts';
+import { type Page, type PageRequest, scanLog } from './cursor.ts';
 import type { Reader } from './entries.ts';
-import { scanLog } from './scan-log.ts';
 
 const { part: _, contentType: __, chunk: ___, place: ____, ...TOLD } = tables.events.columns;
 /** Selects the columns of an event `e`. */

@@ -1,24 +1,13 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import {
-  actionsOf,
-  deliveriesAbout,
-  failedDeliveries,
-  deliveriesOfAll,
-  deliveriesTo,
-  type Candidate,
-  type CandidateRange,
-  type Candidates,
-} from './candidates.ts';
-import { LATEST, type Cursor, type Page, type PageRequest } from './cursor.ts';
+import { actionsOf, deliveriesAbout, failedDeliveries, deliveriesOfAll, deliveriesTo, type Candidate, type CandidateRange, type Candidates } from './candidates.ts';
+import { LATEST, type Cursor, type Page, type PageRequest, scanLog } from './cursor.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import type { EndpointFilter } from './endpoint-filter.ts';
+import { type EndpointFilter, thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './subscriptions.ts';
 import type { DeliveryEntry, DeliveryStatus, Reader } from './entries.ts';
 import { deliveriesBeginning } from './first-digits.ts';
 import { withAttempts } from './history.ts';
 import { ownerOf, type ToldListeners } from '../listener-client.ts';
 import type { AskedKey } from './events.ts';
-import { scanLog } from './scan-log.ts';
-import { thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './wanted-subscriptions.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {

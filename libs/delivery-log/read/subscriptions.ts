@@ -33,7 +33,7 @@ export type Stop = { at: number; reason: string };
 export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rule: string };
 
 /** Selects one subscription, or those of a client, or of an account; without listeners' unless requested. */
-export type SubscriptionSelection =
+type SubscriptionSelection =
   | { subscription: string }
   | ({ account: string; client?: string | undefined; action?: string | undefined } & ToldListeners);
 
@@ -135,3 +135,109 @@ export function standingAt({ createdAt, endedAt, switches }: SubscriptionEntry, 
   if (endedAt !== null && endedAt <= at) return { kind: 'ended', at: endedAt };
   return isOff ? { kind: 'switched_off', since: last.at, rule: last.rule } : { kind: 'active' };
 }
+
+/** A subscription, current or ended. One that is switched off counts as ended. */
+export type WantedSubscription = Pick<
+  SubscriptionEntry,
+  'subscription' | 'account' | 'client' | 'interface' | 'action' | 'endedAt'
+>;
+
+/** Filters of subscriptions. */
+type SubscriptionFilter = {
+  account?: string | undefined;
+  client?: string | undefined;
+  interface?: InterfaceName | undefined;
+  action?: string | undefined;
+  subscription?: string | undefined;
+  /** Without an account, only current ones are found by it. */
+  endpoint?: EndpointFilter | undefined;
+  withListeners?: boolean | undefined;
+};
+
+/** Finds subscriptions, also ended ones. Reads by an index if an account, a subscription or an endpoint is given. */
+export async function wantedSubscriptions(
+  postgres: Queryable,
+  filter: SubscriptionFilter,
+  limit?: number,
+): Promise<WantedSubscription[]> {
+  const { conditions, values } = conditionsOf(filter);
+  const { rows } = await postgres.query<WantedSubscription>(
+    `select guid as subscription, account_guid as account, client_id as client, interface, action,
+       ${ms('least(ended_at, deactivated_at)')} as "endedAt"
+     from waybell.subscriptions s where ${conditions.join(' and ')} limit $1`,
+    [limit ?? null, ...values],
+  );
+  return rows;
+}
+
+/** Returns those of these subscriptions whose URL is at the endpoint. */
+export async function thoseAtEndpoint(
+  postgres: Queryable,
+  subscriptions: readonly string[],
+  { host, origins, url }: EndpointFilter,
+): Promise<ReadonlySet<string>> {
+  if (subscriptions.length === 0) return new Set();
+  const { rows } = await postgres.query<{ guid: string }>(
+    `select guid from waybell.subscriptions s where guid = any ($1::uuid[]) and ${isAtEndpoint('$2', '$3', '$4')}`,
+    [[...new Set(subscriptions)], host, origins, url],
+  );
+  return new Set(rows.map(({ guid }) => guid));
+}
+
+/** `$1` is the limit. */
+function conditionsOf(filter: SubscriptionFilter): { conditions: string[]; values: unknown[] } {
+  const { account, client, interface: interfaceName, action, subscription, endpoint, withListeners = false } = filter;
+  const values: unknown[] = [];
+  const add = (value: unknown) => `$${values.push(value) + 1}`;
+  const conditions = [
+    ...Object.entries({
+      account_guid: account,
+      client_id: client,
+      interface: interfaceName,
+      action,
+      guid: subscription,
+    })
+      .filter(([, value]) => value !== undefined)
+      .map(([column, value]) => `${column} = ${add(value)}`),
+    ...(endpoint === undefined ? [] : [isAtEndpoint(add(endpoint.host), add(endpoint.origins), add(endpoint.url))]),
+    ...(endpoint === undefined || account !== undefined ? [] : ['ended_at is null']),
+    ...(client !== undefined || withListeners ? [] : ['not waybell.is_listener(client_id)']),
+  ];
+  return { conditions, values };
+}
+
+/** The destination of callbacks: a host, also with its port, an origin, or one URL. */
+export type EndpointFilter = {
+  /** The host as callback URLs write it. */
+  host: string;
+  /** Beginnings of their URLs, one of these; null: any port. */
+  origins: readonly string[] | null;
+  /** The whole URL, without its query; null: any path. */
+  url: string | null;
+};
+
+/** Longest text of an endpoint, as of a callback URL. */
+export const LONGEST_ENDPOINT = 2_048;
+
+/** Reads a host, `host:8443`, an origin or a URL, whose query is left out. Undefined if the text names no host. */
+export function readEndpoint(text: string): EndpointFilter | undefined {
+  const isUrl = /^https?:\/\//i.test(text);
+  const url = URL.parse(isUrl ? text : `https://${text}`);
+  if (url === null || url.hostname === '' || url.username + url.password !== '') return undefined;
+  if (/[\s\\\p{Cc}\p{Cf}]/u.test(text) || text.length > LONGEST_ENDPOINT) return undefined;
+  if (!isUrl && text.includes('://')) return undefined;
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  const isWhole = url.pathname !== '/';
+  const origins = isUrl ? [url.origin] : [`https://${url.host}`, `http://${url.host}`];
+  return {
+    host: url.hostname,
+    origins: (isUrl || url.port !== '') && !isWhole ? origins.map((origin) => `${origin}/`) : null,
+    url: isWhole ? `${url.origin}${url.pathname}` : null,
+  };
+}
+
+/** Builds a condition: the URL of the subscription `s` is at the endpoint; each parameter as SQL. An index has current subscriptions by their hosts. */
+export const isAtEndpoint = (host: string, origins: string, url: string): string =>
+  `waybell.host_of(s.callback_url) = ${host}
+   and (${origins}::text[] is null or exists (select from unnest(${origins}::text[]) o where starts_with(s.callback_url, o)))
+   and (${url}::text is null or lower(split_part(s.callback_url, '?', 1)) = lower(${url}))`;

@@ -1,10 +1,9 @@
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { BatchSize } from './batch-size.ts';
 
 /** The result of one statement. `slow`: it exceeded its limit; `error` is the one for Postgres being away. */
 export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
 
-export type AdaptiveWriterOptions = {
+type AdaptiveWriterOptions = {
   /** Limit of one statement. */
   timeoutMs: number;
   clock?: Clock;
@@ -103,4 +102,31 @@ function reasonOf(written: Exclude<WriteResult, { kind: 'slow' }>): string | und
 /** Not always the same one, which may itself be too slow. */
 function anyOf<R>(records: readonly R[]): R | undefined {
   return records[Math.floor(Math.random() * records.length)];
+}
+
+/** Part of the limit that a batch may take; one that takes more leaves no room for a larger one. */
+const ROOM = 1 / 2;
+const GROWTH = 1.25;
+
+/** Size of a batch: halves after one that was too slow, and grows again while there is time. */
+class BatchSize {
+  readonly #quickMs: number;
+  #most = Infinity;
+
+  /** `timeoutMs`: the limit of a batch. */
+  constructor(timeoutMs: number) {
+    this.#quickMs = timeoutMs * ROOM;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  wrote(records: number, tookMs: number): void {
+    if (records >= this.#most && tookMs <= this.#quickMs) this.#most = Math.ceil(this.#most * GROWTH);
+  }
+
+  wasTooSlow(records: number): void {
+    this.#most = Math.max(1, Math.floor(Math.min(records, this.#most) / 2));
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Deactivated } from '@waybell/line/outcomes';
-import { copiesOf } from './copies.ts';
+import { copiesOf } from './write-outcomes.ts';
 
 const AT = Date.UTC(2026, 10, 20);
 const NONE = { events: [], keys: [], attempts: [], chunks: [] };

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '../sql-query.ts';
+import type { SqlQuery } from '../last-release.ts';
 
 export type Index = {
   /** With its schema, and so is the table. */

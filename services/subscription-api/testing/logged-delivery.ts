@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copiesOf } from '@waybell/delivery-log/write/copies';
+import { copiesOf } from '@waybell/delivery-log/write/write-outcomes';
 import { partsOf, rowsOf } from '@waybell/delivery-log/write/log-rows';
 import { normalizedKey } from '@waybell/events/keys';
 import type { ByHand } from '@waybell/line/outcomes';

@@ -5,9 +5,9 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Database } from '../database.ts';
 import type { ListenerLimits } from '../listeners.ts';
 import { awaitEnds } from '../rest/deliveries/await-ends.ts';
-import { serveListeners, type ServeListenersOptions } from '../rest/listeners/serve-listeners.ts';
+import { serveListeners, type ServeListenersOptions } from '../rest/listeners/listeners.ts';
 import { openLive } from '../rest/live/live.ts';
-import { streamCapacity, type StreamLimits } from '../rest/live/stream-capacity.ts';
+import { streamCapacity, type StreamLimits } from '../rest/live/event-stream.ts';
 import { PATIENT_MS, silentLog } from './database.ts';
 
 export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;

@@ -1,13 +1,12 @@
 import { isGuid } from '@waybell/events/guid';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { errors, jwtVerify, type JWTPayload } from 'jose';
+import { errors, jwtVerify, type JWTPayload, createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose';
 import type { Actor } from '../../actor.ts';
 import type { Database } from '../../database.ts';
-import type { Account } from '../../tables/account.ts';
-import { isClientName } from '../../tokens.ts';
+import type { Account } from '../../tables.ts';
+import { isClientName, DEFAULT_SCOPES, type Scope } from '../../tokens.ts';
 import { invalidToken, type Caller, type FindCaller } from './authenticate.ts';
-import { issuerKeys } from './issuer-keys.ts';
-import { jwtScopes, type JwtScopeRules } from './jwt-scopes.ts';
+import { systemClock } from '@waybell/runtime/clock';
 
 /** Rules that JWTs must satisfy, and the claims that name their client. */
 export type JwtRules = JwtScopeRules & {
@@ -110,4 +109,82 @@ function explain(error: unknown, probe: () => Promise<unknown>): Error {
 
 function badClaim(name: string): Error {
   return invalidToken(`The claim ${name} of the access token is missing, or not one that is accepted here.`);
+}
+
+type JwtScopeRules = {
+  /** Scopes of a JWT that has none of the claims below. */
+  defaultScopes: readonly Scope[];
+  audience: string;
+};
+
+/** Claims with the scopes granted to the client: RFC 9068, 2.2.3, and `scp` of Microsoft Entra and Okta. */
+const GRANTED = ['scope', 'scp'];
+/**
+ * Claims with the rights of its subject: `permissions` of Auth0, `roles` of RFC 9068, 2.2.3.1. Other applications' rights are
+ * common here.
+ */
+const ASSIGNED = ['permissions', 'roles'];
+
+/**
+ * The scopes of a JWT. Those that `scope` and `scp` name count, together; where they name none that is Waybell's, those of
+ * `permissions` and `roles`: so a client that was granted less than its user may do has less. Each claim is a text, its words
+ * separated by spaces or commas, or a list of such. A word counts as it is written, alone or after the audience and a slash.
+ * Throws a Problem (401) where a claim that is read is of another kind.
+ */
+export function jwtScopes(payload: JWTPayload, rules: JwtScopeRules): Pick<Caller, 'scopes' | 'whyNoScope'> {
+  if (![...GRANTED, ...ASSIGNED].some((name) => payload[name] !== undefined)) {
+    return { scopes: rules.defaultScopes, whyNoScope: `no claim ${GRANTED.join(', ')}, ${ASSIGNED.join(' or ')}` };
+  }
+  const granted = scopesIn(payload, GRANTED, rules.audience);
+  return { scopes: granted.length > 0 ? granted : scopesIn(payload, ASSIGNED, rules.audience) };
+}
+
+function scopesIn(payload: JWTPayload, names: readonly string[], audience: string): Scope[] {
+  const words = new Set(names.flatMap((name) => wordsOf(name, payload[name])));
+  const prefix = audience.replace(/\/$/, '');
+  return DEFAULT_SCOPES.filter((scope) => words.has(scope) || words.has(`${prefix}/${scope}`));
+}
+
+function wordsOf(name: string, claim: unknown): string[] {
+  if (claim === undefined) return [];
+  const texts: unknown[] = Array.isArray(claim) ? claim : [claim];
+  return texts.flatMap((text) => {
+    if (typeof text === 'string') return text.split(/[\s,]+/);
+    throw invalidToken(`The claim ${name} of the access token has to be a text or a list of texts.`);
+  });
+}
+
+const KEPT_MS = 600_000;
+/** Tokens with an unknown key cause a fetch of the keys at most this often, whatever its result. */
+const ASKED_EVERY_MS = 60_000;
+/** Without keys no caller can be let in: then they are asked for this often. */
+const ASKED_WITHOUT_KEYS_EVERY_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+
+/**
+ * The keys that an issuer shows under `url` (JWKS), fetched when first needed, kept for ten minutes and fetched again
+ * when a token names one that is not there, which is how a rotation is seen. Throws while they cannot be had.
+ */
+export function issuerKeys(
+  url: URL,
+  { askedEveryMs = ASKED_EVERY_MS, timeoutMs = TIMEOUT_MS, clock = systemClock } = {},
+) {
+  let askedAt = -Infinity;
+
+  const fetchSeldom: FetchImplementation = async (address, options) => {
+    const now = clock.now();
+    if (now < askedAt + (keys.fresh ? askedEveryMs : Math.min(askedEveryMs, ASKED_WITHOUT_KEYS_EVERY_MS))) {
+      throw new Error('the keys were asked for a moment ago');
+    }
+    askedAt = now;
+    return fetch(address, options);
+  };
+
+  const keys = createRemoteJWKSet(url, {
+    cacheMaxAge: KEPT_MS,
+    cooldownDuration: askedEveryMs,
+    timeoutDuration: timeoutMs,
+    [customFetch]: fetchSeldom,
+  });
+  return keys;
 }

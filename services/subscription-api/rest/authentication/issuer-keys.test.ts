@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { errors, jwtVerify } from 'jose';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
-import { issuerKeys } from './issuer-keys.ts';
+import { issuerKeys } from './by-jwt.ts';
 
 const LONG_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '../http/problem.ts';
-import { jwtScopes } from './jwt-scopes.ts';
+import { jwtScopes } from './by-jwt.ts';
 
 const [READ, WRITE] = ['webhooks:read', 'webhooks:write'];
 const rules = { audience: 'api://waybell', defaultScopes: [] };

@@ -1,7 +1,12 @@
 import { Router } from 'express';
-import { answerObject } from '../http/answer-for.ts';
-import { addPath } from '../http/routes.ts';
-import { requireScope, type Authenticate, type Caller } from './authenticate.ts';
+import { answerObject, addPath } from '../http/routes.ts';
+import { requireScope, type Authenticate, type Caller, originOf } from './authenticate.ts';
+import { newConsoleSession } from '@waybell/contracts/openapi/access-paths';
+import { openConsoleLink } from '../../console-links.ts';
+import type { Database } from '../../database.ts';
+import { bodyReader, readJson } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { limitFailures, type LimitOptions } from '../http/limits.ts';
 
 /** Returns the owner and the rights of a request's token, for any valid token, whatever its scopes. */
 export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {
@@ -39,3 +44,34 @@ const tokenView = ({ accountGuid, accountName, clientId, scopes }: Caller) => ({
   client_id: clientId,
   scopes,
 });
+
+type ConsoleSessionOptions = {
+  database: Pick<Database, 'change'>;
+  limits: Pick<LimitOptions, 'failuresPerMinute'>;
+} & Pick<LimitOptions, 'redis' | 'log'>;
+
+const readSession = bodyReader<{ code: string }>(newConsoleSession);
+
+/** Exchanges links to the console for access tokens. Codes that are wrong count as access tokens that are. */
+export function consoleSessionRoutes({ database, limits, redis, log }: ConsoleSessionOptions): Router {
+  const router = Router({ caseSensitive: true });
+  const failures = limitFailures({ ...limits, redis, log });
+
+  addPath(router, ['/v1/console-sessions'], {
+    async post(request, response) {
+      await failures.requireFew(request);
+      const { code } = readSession(await readJson(request, response));
+      const from = originOf(request);
+      const opened = await database.change({ who: 'console link', ...from }, (postgres) =>
+        openConsoleLink(postgres, code, from),
+      );
+      if (opened === undefined) {
+        await failures.note(request);
+        throw new Problem('invalid-link', 'The link was opened before, or its time is over. Ask for a new one.');
+      }
+      response.status(201).json({ token: opened.token, expires_at: opened.expiresAt });
+    },
+  });
+
+  return router;
+}

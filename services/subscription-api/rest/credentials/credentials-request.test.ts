@@ -3,8 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readNetworks } from '@waybell/runtime/networks';
 import type { Problem } from '../http/problem.ts';
-import { readCredentialsRequest } from './credentials-request.ts';
-import { headerFaults } from './header-faults.ts';
+import { readCredentialsRequest, headerFaults } from './credentials.ts';
 
 const rules = {
   isHttpAllowed: false,

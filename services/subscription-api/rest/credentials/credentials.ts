@@ -1,23 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Request } from 'express';
-import {
-  TOKEN_CHECK_MS,
-  TOKEN_CHECKS,
-  tokenCheckKey,
-  type TokenCheck,
-  type TokenCheckResult,
-} from '@waybell/notifications/receiver-credentials';
+import { TOKEN_CHECK_MS, TOKEN_CHECKS, tokenCheckKey, type TokenCheck, type TokenCheckResult, type ClientCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import type { Redis } from '@waybell/runtime/redis';
-import { findHostRefusal, readCallbackHost } from '../../callback-url.ts';
-import { MOST_HOSTS, type HostCredentials } from '../../receiver-credentials.ts';
+import { findHostRefusal, readCallbackHost, readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
+import { MOST_HOSTS, type HostCredentials, type NewCredentials, type ShownCredentials } from '../../receiver-credentials.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope } from '../authentication/authenticate.ts';
-import { answerFor, answerObject } from '../http/answer-for.ts';
-import { readJson, readNothing } from '../http/body.ts';
-import { Problem } from '../http/problem.ts';
+import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
+import { readJson, readNothing, bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
+import { Problem, type Fault } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
-import { readCredentialsRequest } from './credentials-request.ts';
+import { credentialsRequest } from '@waybell/contracts/openapi/credentials-paths';
+import { shownUrl } from '@waybell/notifications/callback';
+import { readCertificate } from './read-certificate.ts';
 
 type OfHost = { host: string };
 
@@ -122,4 +117,159 @@ async function checkToken(redis: Redis, check: TokenCheck): Promise<TokenCheckRe
     // Redis is away, which readiness tells.
   }
   return NOT_TRIED;
+}
+
+/** The body fits the schema. */
+type CredentialsBody = Omit<ReceiverCredentials, 'oauth2'> & { oauth2?: OAuth2Body };
+type OAuth2Body = {
+  token_url: string;
+  client_id: string;
+  client_secret: string;
+  scope?: string;
+  audience?: string;
+  secret_in: 'header' | 'body';
+};
+
+type ReadRequest = Omit<NewCredentials, 'host'>;
+/** A part of it; empty where it was left out. */
+type Part = { faults: Fault[]; credentials?: ReceiverCredentials; shown?: ShownCredentials };
+
+const faultsOfSchema = bodyFaults(credentialsRequest);
+const OF_HEADERS = `${pointTo('headers')}/`;
+
+/**
+ * Reads a client's credentials for a host, and their public part. Throws a Problem (422) that names every fault, without anything
+ * that may be secret.
+ */
+export async function readCredentialsRequest(
+  body: unknown,
+  { rules, nowMs }: { rules: CallbackRules; nowMs: number },
+): Promise<ReadRequest> {
+  const { headers: given } = isObject(body) ? body : {};
+  const ofHeaders = isObject(given) ? headerFaults(given) : [];
+  // A pointer to a header has its name, which may be a secret that is in the wrong place.
+  const ofSchema = faultsOfSchema(body).filter(({ pointer }) => !pointer.startsWith(OF_HEADERS));
+  if (ofSchema.length > 0) throw invalidBody([...ofSchema, ...ofHeaders, ...kindFaults(body)]);
+  // The body fits the schema.
+  const asked = body as CredentialsBody;
+  const { headers, basic, oauth2, certificate } = asked;
+  const parts: Part[] = [
+    headers === undefined
+      ? NONE
+      : { faults: ofHeaders, credentials: { headers }, shown: { headers: Object.keys(headers) } },
+    basic === undefined ? NONE : readBasic(basic),
+    oauth2 === undefined ? NONE : await readOAuth2(oauth2, rules),
+    certificate === undefined ? NONE : partOfCertificate(certificate, nowMs),
+    { faults: kindFaults(body) },
+  ];
+  const faults = parts.flatMap((part) => part.faults);
+  if (faults.length > 0) throw invalidBody(faults);
+  return {
+    credentials: Object.assign({}, ...parts.map((part) => part.credentials)),
+    shown: Object.assign({}, ...parts.map((part) => part.shown)),
+  };
+}
+
+const NONE: Part = { faults: [] };
+
+/** A request has one Authorization. */
+function kindFaults(body: unknown): Fault[] {
+  if (!isObject(body)) return [];
+  const { headers, basic, oauth2, certificate } = body;
+  if ([headers, basic, oauth2, certificate].every((kind) => kind === undefined))
+    return [{ pointer: '#', detail: 'must have at least one of: headers, basic, oauth2, certificate' }];
+  const authorization = Object.keys(isObject(headers) ? headers : {}).find((name) => /^authorization$/i.test(name));
+  const others = [...(basic === undefined ? [] : ['basic']), ...(oauth2 === undefined ? [] : ['oauth2'])];
+  if (authorization !== undefined && others.length > 0) {
+    const detail = `is what ${others.join(' and ')} would be sent as: give one of them`;
+    return [{ pointer: pointTo('headers', authorization), detail }];
+  }
+  return others.length < 2 ? [] : [{ pointer: pointTo('oauth2'), detail: 'cannot be beside basic: give one of them' }];
+}
+
+function readBasic(basic: NonNullable<ReceiverCredentials['basic']>): Part {
+  const { username, password } = basic;
+  const isEmpty = username + password === '';
+  const broken = (['username', 'password'] as const).filter((part) => !basic[part].isWellFormed());
+  return {
+    faults: [
+      ...(isEmpty ? [{ pointer: pointTo('basic'), detail: 'has neither a username nor a password' }] : []),
+      ...broken.map((part) => ({
+        pointer: pointTo('basic', part),
+        detail: 'holds half a character (a lone surrogate)',
+      })),
+    ],
+    credentials: { basic },
+    shown: { basic: { username } },
+  };
+}
+
+async function readOAuth2(oauth2: OAuth2Body, rules: CallbackRules): Promise<Part> {
+  const { token_url, client_id: clientId, client_secret: clientSecret, secret_in: secretIn, ...more } = oauth2;
+  const read = await readCallbackUrl(token_url, rules);
+  if ('fault' in read) return { faults: [{ pointer: pointTo('oauth2', 'token_url'), detail: read.fault }] };
+  const sealed: ClientCredentials = { tokenUrl: read.url, clientId, clientSecret, secretIn, ...more };
+  const url = shownUrl(new URL(read.url));
+  return {
+    faults: [],
+    credentials: { oauth2: sealed },
+    shown: { oauth2: { token_url: url, client_id: clientId, secret_in: secretIn, ...more } },
+  };
+}
+
+function partOfCertificate(given: NonNullable<ReceiverCredentials['certificate']>, nowMs: number): Part {
+  const read = readCertificate(given, nowMs);
+  if ('faults' in read) return read;
+  const { certificate, shown } = read;
+  return { faults: [], credentials: { certificate }, shown: { certificate: shown } };
+}
+
+const MOST_HEADERS = 5;
+const LONGEST_NAME = 100;
+const LONGEST_VALUE = 4_096;
+
+/** RFC 9110, 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/** Headers that callbacks have already, or that frame a message; a constant `Date` is wrong. */
+const OWN = new Set(
+  [
+    'x-service-verification-token user-agent accept-encoding traceparent tracestate date host __proto__',
+    'connection keep-alive te trailer trailers transfer-encoding upgrade expect',
+  ].flatMap((names) => names.split(' ')),
+);
+const OWN_PREFIXES = ['webhook-', 'x-webhook-', 'content-', 'proxy-'];
+
+const isOwn = (name: string): boolean => OWN.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+
+/** Returns faults of the headers for callbacks. No fault shows a value, nor an invalid name. */
+export function headerFaults(headers: Record<string, unknown>): Fault[] {
+  const entries = Object.entries(headers);
+  if (entries.length === 0)
+    return [{ pointer: pointTo('headers'), detail: 'has no header: give one, or leave it out' }];
+  if (entries.length > MOST_HEADERS)
+    return [{ pointer: pointTo('headers'), detail: `has more than ${MOST_HEADERS} headers: give fewer` }];
+  const names = entries.map(([name]) => name.toLowerCase());
+  return entries.flatMap(([name, value], index) => {
+    const isName = TOKEN.test(name) && name.length <= LONGEST_NAME;
+    // Name and value may be the wrong way round.
+    if (!isName) return [{ pointer: pointTo('headers'), detail: nameDetail(index) }];
+    const isTwice = names.indexOf(name.toLowerCase()) < index;
+    const detail = isTwice ? 'is there twice: in capitals or not, it is the same header' : headerFault(name, value);
+    return detail === null ? [] : [{ pointer: pointTo('headers', name), detail }];
+  });
+}
+
+const nameDetail = (index: number): string =>
+  `has a name, number ${index + 1}, that no header can have: at most ${LONGEST_NAME} letters, digits and - _ . and the like, such as X-Api-Key`;
+
+function headerFault(name: string, value: unknown): string | null {
+  if (isOwn(name.toLowerCase()))
+    return 'is a header that callbacks have, or may not have: give another, or leave it out';
+  if (typeof value !== 'string') return 'must be a string';
+  if (value === '') return 'is empty: give a value, or leave the header out';
+  if (value.length > LONGEST_VALUE) return `is longer than ${LONGEST_VALUE} characters`;
+  if (!PRINTABLE.test(value)) return 'must be visible ASCII characters and blanks, without a line end: encode others';
+  return value.trim() === value ? null : 'begins or ends with a blank, which does not arrive: take it out';
 }

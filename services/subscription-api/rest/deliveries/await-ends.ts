@@ -5,7 +5,7 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';
-import type { StreamCapacity } from '../live/stream-capacity.ts';
+import type { StreamCapacity } from '../live/event-stream.ts';
 
 export type AwaitEndsOptions = {
   database: Pick<Database, 'askLog'>;

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { Stop } from '@waybell/delivery-log/read/subscriptions';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
-import { cancelReplay, latestReplays, replayOf, requester } from '../../by-hand/asked-replays.ts';
-import { askForReplay, countReplay } from '../../by-hand/replays.ts';
+import { cancelReplay, latestReplays, replayOf, requester, askForReplay, countReplay, type ReplayRequest, type AskedReplay, type Replay } from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';
-import { answerFor, answerObject } from '../http/answer-for.ts';
+import { answerFor, answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { readJson, readNothing } from '../http/body.ts';
-import { deliveryDetailView } from './history-view.ts';
-import { Problem } from '../http/problem.ts';
+import { readJson, readNothing, bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
+import { deliveryDetailView, sentRequest } from './history-view.ts';
+import { Problem, type Fault } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { readReplayRequest } from './replay-request.ts';
-import { askedReplayView, replayView } from './replay-view.ts';
-import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
-import { sentRequest } from './sent-request.ts';
+import { actionsOf } from '@waybell/catalog/actions';
+import { matchesPattern, nearestNames } from '@waybell/catalog/names';
+import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import type { InterfaceName } from '@waybell/line/outcomes';
 
 type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
 /** A receiver's time limit, and somewhat more: after it, the answer is that there is no result yet. */
@@ -196,3 +196,99 @@ function refusal(refused: SendRefusal, unknown: 'unknown-delivery' | 'not-subscr
 
 export const stoppedProblem = ({ at, reason }: Stop): Problem =>
   new Problem('stopped', `An operator has stopped it since ${new Date(at).toISOString()}: ${reason}`);
+
+type ReplayBody = {
+  action?: string;
+  subscription_guid?: string;
+  since?: string;
+  until?: string;
+  per_second: number;
+  include_suppressed: boolean;
+  dry_run: boolean;
+};
+
+const faultsOf = bodyFaults(replayRequest);
+
+type ReplayContext = { interface: InterfaceName; now: number };
+
+/** Reads the body of a replay. Throws a Problem (422) that names everything wrong with it. */
+function readReplayRequest(body: unknown, asking: ReplayContext): ReplayRequest & { isDryRun: boolean } {
+  const faults = [
+    ...faultsOf(body),
+    ...(isObject(body) && body['missed'] === true ? faultsOfMissed(body) : faultsOfRange(body, asking)),
+  ];
+  if (faults.length > 0) throw invalidBody(faults);
+  // The body fits the schema.
+  const asked = body as ReplayBody;
+  const { action, per_second: perSecond, dry_run: isDryRun, include_suppressed: includesSuppressed } = asked;
+  const subscription = asked.subscription_guid?.toLowerCase() ?? '';
+  if (asked.since === undefined) return { of: { missedBy: subscription }, perSecond, isDryRun };
+  const of = action === undefined ? { subscription } : { action };
+  const untilMs = momentIn(asked.until) ?? asking.now;
+  return { of, sinceMs: momentOf(asked.since), untilMs, perSecond, includesSuppressed, isDryRun };
+}
+
+function faultsOfMissed(body: object): Fault[] {
+  const others = ['action', 'since', 'until'].filter((name) => name in body);
+  return [
+    ...others.map((name) => ({ pointer: pointTo(name), detail: 'is not taken with missed' })),
+    ...('subscription_guid' in body
+      ? []
+      : [{ pointer: pointTo('subscription_guid'), detail: 'is required with missed' }]),
+  ];
+}
+
+function faultsOfRange(body: unknown, asking: ReplayContext): Fault[] {
+  const { since, until, action, subscription_guid: subscription } = isObject(body) ? body : {};
+  const sinceMs = momentIn(since) ?? -Infinity;
+  const untilMs = until === undefined ? asking.now : (momentIn(until) ?? Infinity);
+  return [
+    ...(since === undefined ? [{ pointer: pointTo('since'), detail: 'is required, or missed in its place' }] : []),
+    ...(sinceMs >= untilMs ? [{ pointer: pointTo('since'), detail: 'must be before until' }] : []),
+    ...faultsOfChoice({ action, subscription }, asking),
+  ];
+}
+
+function faultsOfChoice(
+  { action, subscription }: { action: unknown; subscription: unknown },
+  { interface: interfaceName }: ReplayContext,
+): Fault[] {
+  const pointer = pointTo('action');
+  if ((action === undefined) === (subscription === undefined))
+    return [{ pointer, detail: 'is required, or subscription_guid in its place; not both' }];
+  const names = actionsOf(interfaceName).map(({ name }) => name);
+  if (typeof action !== 'string' || names.some((name) => matchesPattern(name, action))) return [];
+  const nearest = nearestNames(action.replaceAll('*', ''), names, 1).join();
+  return [{ pointer, detail: `is no action of this interface; the nearest is ${nearest}` }];
+}
+
+function momentIn(value: unknown): number | undefined {
+  return typeof value === 'string' && readTimestamp(value) !== null ? momentOf(value) : undefined;
+}
+
+/** With how far it has come. Throws a Problem (404) where there is none, as where it is another client's. */
+function replayView(replay: Replay | undefined) {
+  if (replay === undefined) {
+    throw new Problem('unknown-replay', 'There is no replay of this guid that belongs to this client.');
+  }
+  const { requested_at, requested_by, cancelled_at, ...asked } = askedReplayView(replay);
+  const { published, delivered } = replay;
+  return { ...asked, published, delivered, requested_at, requested_by, cancelled_at };
+}
+
+/** The request for a replay. */
+function askedReplayView(replay: AskedReplay) {
+  const { since, until, requested_at: requestedAt, cancelled_at: cancelledAt } = replay;
+  return {
+    guid: replay.guid,
+    action: replay.action,
+    since: since.toISOString(),
+    until: until.toISOString(),
+    include_suppressed: replay.include_suppressed,
+    per_second: replay.per_second,
+    total: replay.total,
+    requested_at: requestedAt.toISOString(),
+    requested_by: replay.requested_by,
+    cancelled_at: cancelledAt?.toISOString() ?? null,
+  };
+}

@@ -1,15 +1,20 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import { interfaceSchemas } from '@waybell/contracts/openapi/components';
 import { deliveryParameters } from '@waybell/contracts/openapi/delivery-log-paths';
-import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/endpoint-filter';
+import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/subscriptions';
 import type { DeliveryStatus } from '@waybell/delivery-log/read/entries';
 import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { normalizedKey } from '@waybell/events/keys';
 import { momentOf } from '@waybell/events/timestamp';
 import type { Request } from 'express';
-import { invalidParameters, queryReader } from '../http/read-query.ts';
-import { pagingOf, type PagingQuery } from './page.ts';
-import { pullRequestOf, type PullQuery } from './pull-request.ts';
+import { invalidParameters, queryReader, pagingOf, type PagingQuery } from '../http/read-query.ts';
+import { pullRequestOf, type PullQuery } from './pull.ts';
+import { nearestNames } from '@waybell/catalog/names';
+import { keysNamed } from '@waybell/delivery-log/read/find-anything';
+import { keyKinds } from '@waybell/events/key-kinds';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { Database } from '../../database.ts';
+import type { Problem } from '../http/problem.ts';
 
 /** Parameters that say which deliveries are asked for. */
 export type FilterQuery = PagingQuery & {
@@ -59,4 +64,33 @@ function endpointOf(text: string): EndpointFilter {
   if (endpoint !== undefined) return endpoint;
   const detail = 'must be a host, also with its port, an origin or a URL, such as https://receiver.example.com/hooks';
   throw invalidParameters([{ parameter: 'endpoint', detail }]);
+}
+
+type KeyQuery = { key?: string | undefined; kind?: string | undefined };
+
+/**
+ * Asks the delivery log where a kind may be named. Throws a Problem (422) that names the nearest kind, and all, where no key has
+ * that one: by the catalog, nor this key by the log.
+ */
+export async function askByKind<T>(
+  database: Pick<Database, 'askLog'>,
+  named: KeyQuery,
+  work: (postgres: Queryable) => Promise<T>,
+): Promise<T> {
+  const answer = await database.askLog(async (postgres) =>
+    (await isKind(postgres, named)) ? { found: await work(postgres) } : undefined,
+  );
+  if (answer === undefined) throw unknownKind(named.kind ?? '');
+  return answer.found;
+}
+
+async function isKind(postgres: Queryable, { key, kind }: KeyQuery): Promise<boolean> {
+  if (kind === undefined || keyKinds.includes(kind)) return true;
+  return key !== undefined && (await keysNamed(postgres, key)).some(({ keyKind }) => keyKind === kind);
+}
+
+function unknownKind(kind: string): Problem {
+  const [nearest] = nearestNames(kind, keyKinds, 1);
+  const detail = `is the kind of no key: the nearest is ${nearest}, of ${keyKinds.join(', ')}`;
+  return invalidParameters([{ parameter: 'kind', detail }]);
 }

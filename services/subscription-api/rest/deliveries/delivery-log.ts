@@ -4,17 +4,13 @@ import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import { Router, type Request } from 'express';
-import { answerFor, answerObject } from '../http/answer-for.ts';
+import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { askByKind } from './ask-by-kind.ts';
-import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
-import { pageView, pagingOf, type PagingQuery } from './page.ts';
-import { filterReader } from './delivery-filter.ts';
+import { askByKind, filterReader } from './delivery-filter.ts';
+import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
+import { pageView, pagingOf, type PagingQuery, queryReader, readNoQuery, requireKey, requirePathGuid } from '../http/read-query.ts';
 import { pullPage } from './pull.ts';
 import { Problem } from '../http/problem.ts';
-import { queryReader, readNoQuery, requireKey, requirePathGuid } from '../http/read-query.ts';
-import { addPath, type RouteOptions } from '../http/routes.ts';
-import { sentRequest } from './sent-request.ts';
 
 type TimelineQuery = PagingQuery & { kind?: string };
 

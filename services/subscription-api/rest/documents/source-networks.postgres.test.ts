@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { callbackTerms, startApi, type TestApi } from '../../testing/api.ts';
-import { sourceNetworksHtml } from './source-networks-page.ts';
-import { sourceNetworks } from './source-networks.ts';
+import { sourceNetworksHtml, sourceNetworks } from './source-networks.ts';
 
 let api: TestApi;
 

@@ -2,8 +2,9 @@ import type { Interface } from '@waybell/catalog/action';
 import { callbackHeaders } from '@waybell/notifications/callback';
 import { largestNotification } from '@waybell/notifications/notification';
 import type { ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
-import { LEAST_TLS, USER_AGENT } from '@waybell/runtime/callback-terms';
-import type { CallbackTerms } from '../../source-network-settings.ts';
+import { LEAST_TLS, USER_AGENT, ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
+import type { CallbackTerms } from '../../config.ts';
+import { formatDuration } from '@waybell/runtime/duration';
 
 /** Source and properties of callbacks, in the form of `GET /v1/source-networks`. */
 export type SourceNetworks = {
@@ -26,7 +27,7 @@ export type SourceNetworks = {
 };
 
 /** Names of the kinds of credentials, for the administrator of a gateway. */
-export const AUTHENTICATION = {
+const AUTHENTICATION = {
   headers: 'headers such as an API key',
   basic: 'HTTP Basic',
   oauth2: 'an OAuth2 access token (client credentials)',
@@ -71,3 +72,108 @@ const EXAMPLE = {
   attempt: 1,
   isTest: true,
 };
+
+const TITLE = 'Callbacks, for those who keep a firewall';
+const LEAD = 'What a firewall or gateway in front of a receiver has to know of the requests of Waybell.';
+
+const named = (name: string): string => `\`${name}\``;
+
+/** Groups facts by their subject, in plain words with names between backticks. */
+function factsOf(told: SourceNetworks): [what: string, text: string][] {
+  const { networks, schemes, least_tls: leastTls, signature } = told;
+  const mebibytes = Math.ceil(told.largest_body_bytes / 2 ** 20);
+  return [
+    [
+      'They come from',
+      networks?.map(named).join(', ') ?? 'not told here: ask the operator before you admit by address.',
+    ],
+    [
+      'They go to',
+      `your callback URLs, by ${schemes.map(named).join(' or ')}: port 443${schemes.includes('http') ? ' or 80' : ''}, unless the URL names another. Ports of other servers are refused (${named('denied_ports')}).`,
+    ],
+    [
+      'TLS',
+      `${leastTls} or newer, with SNI, and HTTP/1.1 inside. Your server's certificate and name are checked: send the intermediate certificates too.`,
+    ],
+    [
+      'Requests',
+      `${named(told.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(told.user_agent)}.`,
+    ],
+    [
+      'Headers',
+      `${told.headers.map(named).join(', ')}; ${named('traceparent')} may come too. Let them through unchanged.`,
+    ],
+    [
+      'Signatures',
+      `Standard Webhooks (${signature.standard}), ${named(signature.version)}: ${signature.algorithm} of id, time and body. Check it: an address does not tell who sent a request.`,
+    ],
+    [
+      'A gateway may ask for',
+      `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come from the same addresses.`,
+    ],
+    ['Time limits', limitsOf(told)],
+    [
+      'Connections',
+      `are kept while requests follow one another, for ${LONGEST_CONNECTION_MS / 1_000}s at most: then a name that leads elsewhere is followed.`,
+    ],
+    ['Answers', `2xx: it was taken. Of the body ${ANSWER_LIMIT_BYTES / 2 ** 10} KiB are read at most.`],
+    [
+      'Never done',
+      'redirects followed, cookies kept, bodies compressed, requests to loopback, link-local or private addresses (unless the operator allows them).',
+    ],
+  ];
+}
+
+function limitsOf({ limits }: SourceNetworks): string {
+  const each = Object.entries(limits).map(([name, { handover_ms: handoverMs, response_ms: responseMs }]) => {
+    const handover = handoverMs === null ? '' : `connected and handed over within ${formatDuration(handoverMs)}, `;
+    return `${name}: ${handover}the status line within ${formatDuration(responseMs)}`;
+  });
+  return `${each.join('; ')}. What takes longer is sent again: hold nothing back to inspect it.`;
+}
+
+/** The page of an installation, without a script. */
+export function sourceNetworksHtml(told: SourceNetworks): string {
+  const facts = factsOf(told).map(([what, text]) => `      <dt>${what}</dt>\n      <dd>${marked(text)}</dd>`);
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${TITLE}</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="source-networks.css" />
+  </head>
+  <body>
+    <h1>${TITLE}</h1>
+    <p>${LEAD}</p>
+    <dl>
+${facts.join('\n')}
+    </dl>
+    <p>The same for programs: <a href="../v1/source-networks">v1/source-networks</a>. For integrators: <a href="../docs">endpoints and notifications</a>.</p>
+  </body>
+</html>
+`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function marked(text: string): string {
+  const escaped = text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+  return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>');
+}
+
+/** The same as a page of the documentation, for every version. */
+export function sourceNetworksMarkdown(told: SourceNetworks): string {
+  const ofAnyVersion = { ...told, user_agent: told.user_agent.replace(/\/.*/, '/<version>') };
+  return [
+    `# ${TITLE}`,
+    '',
+    `${LEAD} This is the default; an API tells its own, without`,
+    'a token: `/docs/source-networks` for people, `GET /v1/source-networks` for programs. For integrators: [receiving.md](receiving.md).',
+    'Operators: `CALLBACK_SOURCE_NETWORKS` ([settings](settings.md)). `./waybell docs` writes this page.',
+    '',
+    ...factsOf(ofAnyVersion).map(([what, text]) => `- **${what}**: ${text}`),
+    '',
+  ].join('\n');
+}

@@ -1,4 +1,4 @@
-import { nothing } from '@waybell/contracts/openapi/requests';
+import { nothing } from '@waybell/contracts/openapi/json-node';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
 import { raw, type Request, type RequestHandler, type Response } from 'express';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientAddressBy } from './client-address.ts';
+import { clientAddressBy } from './http-app.ts';
 
 const PROXY = '10.0.0.1';
 

@@ -4,11 +4,12 @@ import type { Redis } from '@waybell/runtime/redis';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import type { Authenticate } from '../authentication/authenticate.ts';
-import { clientAddressBy } from './client-address.ts';
 import type { HttpMetrics } from './http-metrics.ts';
-import { limiting, type Limits } from '../limits/limits.ts';
-import { loggedPath } from './logged-path.ts';
+import { limiting, type Limits } from './limits.ts';
 import { answerProblems, Problem } from './problem.ts';
+import { addressIn, isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
+import { LINK_PREFIX } from '../../console-links.ts';
+import { TOKEN_PREFIX } from '../../tokens.ts';
 
 export type HttpAppOptions = {
   authenticate: Authenticate;
@@ -99,4 +100,39 @@ function protect(): RequestHandler {
     },
     xFrameOptions: { action: 'deny' },
   });
+}
+
+type Located = {
+  headersDistinct: NodeJS.Dict<string[]>;
+  socket: { remoteAddress?: string | undefined };
+};
+
+/**
+ * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. If a
+ * proxy forwards a text that is no address, the proxy itself counts: otherwise strangers could choose that text. Ignores empty
+ * parts (RFC 9110, 5.6.1.2). Undefined once the connection is closed.
+ */
+export function clientAddressBy(trustedProxies: readonly string[]): (request: Located) => string | undefined {
+  const proxies = readNetworks(trustedProxies);
+  return ({ headersDistinct: { 'x-forwarded-for': lines = [] }, socket }) => {
+    const way = lines.flatMap((line) => line.split(',')).filter((hop) => hop.trim() !== '');
+    let address = addressIn(socket.remoteAddress ?? '');
+    while (address !== undefined && isAllowedAddress(address, proxies)) {
+      const before = addressIn(way.pop() ?? '');
+      if (before === undefined) break;
+      address = before;
+    }
+    return address;
+  };
+}
+
+// A secret belongs into a header, a body or behind a #; a path with one is answered with an error, and logged without it.
+const SECRET = new RegExp(String.raw`(${TOKEN_PREFIX}|${LINK_PREFIX})[\w-]+`, 'g');
+
+/** A URL in the place of a host: what stands before its host and after it. */
+const HOST_URL = /^(\/v1\/credentials\/).*(?:@|%40|[?#]|%3f|%23|%2f|\/.).*/i;
+
+/** Returns the path of a request without possible secrets: access tokens, codes of links, and URLs of receivers. */
+export function loggedPath(path: string): string {
+  return path.replaceAll(SECRET, '$1***').replace(HOST_URL, '$1***');
 }

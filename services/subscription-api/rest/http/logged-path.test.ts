@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { loggedPath } from './logged-path.ts';
+import { loggedPath } from './http-app.ts';
 
 test.each([
   '/v1/credentials',

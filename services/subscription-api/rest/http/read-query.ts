@@ -4,6 +4,7 @@ import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
 import type { Request } from 'express';
 import { Problem, type ParameterFault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
+import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
 
 /**
  * Reads the query of a request by its parameters in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything
@@ -66,4 +67,15 @@ export function invalidParameters(faults: ParameterFault[]): Problem {
   const named = faults.slice(0, MOST_FAULTS);
   const details = named.map(({ parameter, detail }) => `${parameter} ${detail}`);
   return new Problem('invalid-parameter', details.join('; '), { faults: named });
+}
+
+export type PagingQuery = { limit: number; cursor?: string };
+
+export function pagingOf({ limit, cursor }: PagingQuery) {
+  return { limit, before: cursor === undefined ? undefined : readCursor(cursor) };
+}
+
+/** A page as it is answered. */
+export function pageView<T>({ entries, next }: Page<T>, view: (entry: T) => object) {
+  return { objects: entries.map(view), next: next === undefined ? null : writeCursor(next) };
 }

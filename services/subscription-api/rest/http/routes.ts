@@ -5,7 +5,7 @@ import type { Database } from '../../database.ts';
 import type { CredentialsStore } from '../../receiver-credentials.ts';
 import type { SigningSecrets } from '../../signing-secrets.ts';
 import type { Subscriptions } from '../../subscriptions.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
+import type { Authenticate, Caller } from '../authentication/authenticate.ts';
 import type { AwaitEnds } from '../deliveries/await-ends.ts';
 import type { Live } from '../live/live.ts';
 import { Problem } from './problem.ts';
@@ -56,4 +56,16 @@ export function addPath<Params = OfAction>(
     if (request.method !== 'OPTIONS') throw new Problem('method-not-allowed', `Allowed here: ${allow}.`);
     response.status(204).end();
   });
+}
+
+type ForCaller = Pick<Caller, 'interface'>;
+
+/** Answers as the interface of the caller does: shippers get it wrapped. */
+export function answerFor({ interface: interfaceName }: ForCaller, response: Response, data: object): void {
+  response.json(interfaceName === 'shipper' ? { status: 'success', data } : data);
+}
+
+/** The same with one thing. */
+export function answerObject(caller: ForCaller, response: Response, object: object): void {
+  answerFor(caller, response, caller.interface === 'shipper' ? { object } : object);
 }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import { closeServer, listen } from '@waybell/runtime/health';
 import type { Express } from 'express';
-import { boundConnections, type ConnectionBounds } from '../limits/bound-connections.ts';
+import { boundConnections, type ConnectionBounds } from './limits.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { Problem, PROBLEM_TYPE } from './problem.ts';
 

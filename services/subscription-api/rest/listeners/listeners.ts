@@ -1,25 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { listenerKeyParameter } from '@waybell/contracts/openapi/listener-paths';
+import { listenerKeyParameter, listenerAnswer, listenerRequest } from '@waybell/contracts/openapi/listener-paths';
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { Router, type Request, type Response } from 'express';
-import { verificationTokenOf, type Listener, type Listeners } from '../../listeners.ts';
+import { verificationTokenOf, type Listener, type Listeners, keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { answerObject } from '../http/answer-for.ts';
-import { invalidBody, jsonBytesReader, readJson, readNothing } from '../http/body.ts';
+import { answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
+import { invalidBody, jsonBytesReader, readJson, readNothing, bodyReader, pointTo } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
-import { boundByReading } from '../limits/bound-connections.ts';
-import { endWithToken, type KnowingAgain } from '../live/end-with-token.ts';
-import { chooseActions } from '../subscriptions/choose-actions.ts';
-import { listAllActions, requireFeature } from '../subscriptions/find-action.ts';
-import { isKeyOf, makeKey } from './listener-key.ts';
-import { callbackUrlOf, passedOn, readAnswer, readListener } from './listener-requests.ts';
-import type { Listening } from './listening.ts';
-import type { ListenerRelay } from './relay.ts';
+import { boundByReading } from '../http/limits.ts';
+import { endWithToken, type KnowingAgain } from '../live/event-stream.ts';
+import { chooseActions, listAllActions, requireFeature } from '../subscriptions/find-action.ts';
+import { type Listening, openListening, type ListeningOptions, type ListenerRelay, openRelay, type ListenerRelayOptions, openChannels } from './relay.ts';
+import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
+import type { EventLimits } from '@waybell/events/read-event';
+import { largestNotification } from '@waybell/notifications/notification';
+import type { Redis } from '@waybell/runtime/redis';
 
-export type ListenerSettings = {
+type ListenerSettings = {
   listeners: Listeners;
   listening: Listening;
   relay: ListenerRelay;
@@ -176,4 +175,87 @@ function notBegun(why: 'taken' | 'too many of it' | 'too many', lifeMs: number):
     case 'too many':
       return new Problem('unavailable', 'There are as many listeners as there may be: ask later.', RETRY_LATER);
   }
+}
+
+/** The content of a sealed key: only opening it counts. */
+const WHAT = 'listener';
+
+/** A key that only this installation can make: the deliverer has it from the callback URL. */
+function makeKey(keyRing: KeyRing, listener: string): string {
+  const { sealed, keyId } = keyRing.seal(WHAT, listener);
+  return `${keyId}.${sealed.toString('base64url')}`;
+}
+
+/** Known without a look at Postgres, which strangers could cause. */
+function isKeyOf(keyRing: KeyRing, listener: string, key: string): boolean {
+  const at = key.lastIndexOf('.');
+  const keyId = key.slice(0, at);
+  if (!keyRing.keyIds.includes(keyId)) return false;
+  try {
+    return keyRing.open({ sealed: Buffer.from(key.slice(at + 1), 'base64url'), keyId }, listener) === WHAT;
+  } catch {
+    return false;
+  }
+}
+
+type ListenerRequest = { url: string; actions?: string[]; name: string };
+type ListenerAnswer = { request: string; status: number; body: string };
+
+/** Throws a Problem (422) that names everything wrong with it. */
+const readListener = bodyReader<ListenerRequest>(listenerRequest);
+const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
+
+type ListenerPlace = { url: string; guid: string; key: string; rules: CallbackRules };
+
+/** Makes the URL that deliverers call, from the API's address as its client has it. Throws a Problem (422) for a forbidden one. */
+async function callbackUrlOf({ url, guid, key, rules }: ListenerPlace): Promise<string> {
+  const path = `/v1/listeners/${guid}/requests?key=${key}`;
+  const read = /[?#]/.test(url)
+    ? { fault: 'has a query or a fragment: take it out' }
+    : await readCallbackUrl(`${url.replace(/\/$/, '')}${path}`, rules);
+  if ('url' in read) return read.url;
+  const detail = `${read.fault}; callbacks have to reach this API there, so name an address at which they may`;
+  throw invalidBody([{ pointer: pointTo('url'), detail }]);
+}
+
+const PASSED_ON = ['content-type', 'user-agent', 'accept-encoding', 'traceparent', 'x-service-verification-token'];
+const isPassedOn = (name: string): boolean => PASSED_ON.includes(name) || /^(?:x-)?webhook-./.test(name);
+
+/** Returns the headers that the deliverer sent, without those that proxies have added. */
+function passedOn(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && isPassedOn(name) ? [[name, value]] : [],
+    ),
+  );
+}
+
+export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
+  Pick<ListeningOptions, 'room' | 'log'> &
+  Pick<ListenerRelayOptions, 'redis' | 'until'> & {
+    /** A connection of its own. */
+    hearing: Redis;
+    listenerLimits: ListenerLimits;
+    listening: Pick<ListenerRelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
+    eventLimits: EventLimits;
+  };
+
+/** The parts that routes of listeners need. After disposal it renews no listener. */
+export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
+  const { keyRing, eventLimits, listenerLimits: limits } = options;
+  const { lifeMs, answerLimitMs } = options.listening;
+  const listeners = keepListeners({ ...options, lifeMs, limits });
+  const channels = openChannels(options);
+  const relay = openRelay({ ...options, ...options.listening, channels });
+  const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
+  return {
+    listeners,
+    listening,
+    relay,
+    keyRing,
+    lifeMs,
+    answerLimitMs,
+    requestBytes: largestNotification(eventLimits.maxBytes),
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
 }

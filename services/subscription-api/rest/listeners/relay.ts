@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from '@waybell/runtime/redis';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Channels } from './channels.ts';
+import type { Log } from '@waybell/runtime/log';
+import type { ServerResponse } from 'node:http';
+import { runEvery } from '@waybell/runtime/run-every';
+import type { Listener, Listeners } from '../../listeners.ts';
+import { EventStream, type StreamCapacity, type WhoseStream } from '../live/event-stream.ts';
 
 /** A callback as it came; `body` is base64. */
-export type RelayedRequest = { headers: Record<string, string>; body: string };
+type RelayedRequest = { headers: Record<string, string>; body: string };
 
 /** The answer of the program behind a listener. */
-export type RelayedAnswer = { status: number; body: string };
+type RelayedAnswer = { status: number; body: string };
 
 /** An event of a listener's stream: requests come from now on, a request, or its answer is no longer awaited. */
-export type Relayed =
+type Relayed =
   | { kind: 'listening' }
   | ({ kind: 'request'; id: string } & RelayedRequest)
   | { kind: 'over'; id: string };
@@ -20,7 +24,7 @@ export type Relayed =
  * - `unanswered`: nothing was answered within the limit, or for as long as the deliverer waits.
  * - `busy`: as many as may wait for an answer do.
  */
-export type RelayResult = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
+type RelayResult = { kind: 'answered'; answer: RelayedAnswer } | { kind: 'nobody' | 'unanswered' | 'busy' };
 
 /** Between the process that a callback came to and the one that has its listener's stream, which may be another. */
 export type ListenerRelay = {
@@ -111,4 +115,102 @@ export function openRelay({
         heard: (text) => take(JSON.parse(text) as Relayed),
       }),
   };
+}
+
+/** `begun`: messages arrive from now on; called again when the connection was away meanwhile. */
+type Taker = { heard: (text: string) => void; begun?: () => void };
+
+type Channels = {
+  /** Passes on messages of a channel, until the returned function is called. */
+  take(channel: string, taker: Taker): () => void;
+  /** Finds out that Redis hangs: a connection that only hears would not. */
+  look(): Promise<void>;
+};
+
+/**
+ * Channels of Redis, on a connection that does nothing else. Messages are lost while that is away, and their publisher is
+ * informed.
+ */
+export function openChannels({ hearing, log }: { hearing: Redis; log: Log }): Channels {
+  const takers = new Map<string, Set<Taker>>();
+
+  async function hear(channels: readonly string[]): Promise<void> {
+    try {
+      if (channels.length > 0) await hearing.subscribe(...channels);
+      for (const channel of channels) takers.get(channel)?.forEach(({ begun }) => begun?.());
+    } catch (error) {
+      log.warn({ reason: String(error) }, 'listeners.not-heard');
+    }
+  }
+
+  hearing.on('ready', () => void hear([...takers.keys()]));
+  hearing.on('message', (channel, text) => takers.get(channel)?.forEach(({ heard }) => heard(text)));
+  return {
+    take(channel, taker) {
+      const others = takers.get(channel) ?? new Set();
+      takers.set(channel, others.add(taker));
+      if (hearing.status === 'ready') void hear([channel]);
+      return () => {
+        others.delete(taker);
+        if (others.size > 0) return;
+        takers.delete(channel);
+        void hearing.unsubscribe(channel).catch(() => undefined);
+      };
+    },
+    look: async () => void (await hearing.ping()),
+  };
+}
+
+export type ListeningOptions = {
+  listeners: Listeners;
+  relay: ListenerRelay;
+  channels: Channels;
+  room: StreamCapacity;
+  lifeMs: number;
+  log: Log;
+};
+
+/** The streams of listeners in this process. */
+export type Listening = AsyncDisposable & {
+  /** Begins one. Throws a Problem (429, 503) where there are too many. */
+  open(listener: Listener, whose: WhoseStream, response: ServerResponse): EventStream;
+};
+
+/** Several requests, each of which may have an event's size. */
+const BUFFER_BYTES = 2 ** 23;
+/** Renewals within the life of a listener: one that fails does no harm. */
+const TIMES_A_LIFE = 3;
+
+/** Keeps the listeners alive that have a stream here, and ends those, of whichever process, that live no more. */
+export function openListening({ listeners, relay, channels, room, lifeMs, log }: ListeningOptions): Listening {
+  const open = new Map<EventStream, string>();
+
+  async function keep(): Promise<void> {
+    if (open.size > 0) {
+      const streams = [...open];
+      const alive = await listeners.keep([...new Set(open.values())]);
+      for (const [stream, guid] of streams) if (!alive.includes(guid)) stream.end();
+    }
+    await listeners.sweep();
+    if (open.size > 0) await channels.look();
+  }
+
+  const keeping = runEvery(keep, { intervalMs: lifeMs / TIMES_A_LIFE, warning: 'listeners.not-kept', log });
+  return {
+    open({ guid }, whose, response) {
+      const stream = room.enter(whose, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));
+      const leave = relay.take(guid, (relayed) => stream.write(eventOf(stream, relayed)));
+      open.set(stream, guid);
+      response.once('close', () => {
+        leave();
+        open.delete(stream);
+      });
+      return stream;
+    },
+    [Symbol.asyncDispose]: () => keeping[Symbol.asyncDispose](),
+  };
+}
+
+function eventOf(stream: EventStream, { kind, ...data }: Relayed): string {
+  return stream.event(kind, JSON.stringify(data));
 }

@@ -3,11 +3,11 @@ import { nearestNames } from '@waybell/catalog/names';
 import { liveKind, type LiveKind } from '@waybell/contracts/openapi/live-paths';
 import { Router, type Request } from 'express';
 import { requireScope } from '../authentication/authenticate.ts';
-import { boundByReading } from '../limits/bound-connections.ts';
+import { boundByReading } from '../http/limits.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';
 import { addPath, type RouteOptions } from '../http/routes.ts';
-import { endWithToken, type KnowingAgain } from './end-with-token.ts';
-import type { LiveFilter } from './live-stream.ts';
+import { endWithToken, type KnowingAgain } from './event-stream.ts';
+import type { LiveFilter } from './live.ts';
 import { FeedPosition, POSITION_PATTERN } from './position.ts';
 
 export type LiveRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'live'> & KnowingAgain;

@@ -1,9 +1,8 @@
-import { closedAccount, findAccount } from '../../accounts.ts';
-import { clientsOf } from '../../clients.ts';
+import { closedAccount, findAccount, clientsOf } from '../../accounts.ts';
 import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
 import { Router, type Request, type RequestHandler } from 'express';
-import type { Authenticate } from '../authentication/authenticate.ts';
+import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
@@ -15,7 +14,6 @@ import { liveRoutes, type LiveRouteOptions } from '../live/live-routes.ts';
 import { carrierRoutes } from '../subscriptions/carrier.ts';
 import { shipperRoutes } from '../subscriptions/shipper.ts';
 import { subscriptionRoutes } from '../subscriptions/subscriptions.ts';
-import { admitOperator } from './admit-operator.ts';
 
 const CLIENT = '/v1/admin/accounts/:account/clients/:client';
 

@@ -5,22 +5,18 @@ import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAcco
 import { closeAccount, openAccount } from '../../close-account.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
-import { createToken, listTokens, revokeToken } from '../../tokens.ts';
-import { createConsoleLink } from '../../console-links.ts';
-import {
-  readAccountChange,
-  readAccountQuery,
-  readClosing,
-  readNewAccount,
-  readNewLink,
-  readNewToken,
-} from './admin-requests.ts';
-import { admitOperator } from './admit-operator.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
-import { readJson, readNothing } from '../http/body.ts';
+import { createToken, listTokens, revokeToken, type Scope } from '../../tokens.ts';
+import { createConsoleLink, type LinkScope } from '../../console-links.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
+import { readJson, readNothing, bodyReader } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
-import { readNoQuery } from '../http/read-query.ts';
+import { readNoQuery, queryReader } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';
+import type { Feature, Interface } from '@waybell/catalog/action';
+import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { newConsoleLink } from '@waybell/contracts/openapi/access-paths';
+import { accountChange, accountClosing, accountParameters, newAccount, newToken } from '@waybell/contracts/openapi/admin-paths';
+import { parseDurationMs } from '@waybell/runtime/duration';
 
 type ChangeAsOperator = (request: Request) => Promise<<T>(work: (postgres: Queryable) => Promise<T>) => Promise<T>>;
 
@@ -135,3 +131,45 @@ function requireGuid({ params: { guid } }: Request<GuidParams>, kind: 'unknown-a
   if (!isGuid(guid)) throw new Problem(kind, 'The path has to hold a guid.');
   return guid.toLowerCase();
 }
+
+type NewAccount = { interface: Interface; guid?: string; name?: string | null; features?: Feature[] };
+type AccountChange = { name?: string | null; add_features?: Feature[]; remove_features?: Feature[] };
+type NewToken = { client_id?: string; scopes?: Scope[]; expires_in?: string };
+type NewLink = { client_id?: string; scopes?: LinkScope[]; expires_in?: string; token_expires_in?: string };
+
+// Each throws a Problem (422) that names everything wrong with what it reads.
+
+/** Reads the page of accounts. */
+const readAccountQuery = queryReader<{ after?: string }>(accountParameters, adminSchemas);
+
+/** The body of a request to make an account. */
+const readNewAccount = bodyReader<NewAccount>(newAccount, adminSchemas);
+
+/** The body of a request to name an account, and to switch features. */
+function readAccountChange(body: unknown) {
+  const { name, add_features: addFeatures, remove_features: removeFeatures } = readChange(body);
+  return { name, addFeatures, removeFeatures };
+}
+
+/** The body of a request to make a token. */
+function readNewToken(body: unknown) {
+  const { client_id: clientId, scopes, expires_in: expiresIn } = readToken(body);
+  return { clientId, scopes, expiresInMs: expiresIn === undefined ? undefined : parseDurationMs(expiresIn) };
+}
+
+/** The body of a request to make a link to the console. */
+function readNewLink(body: unknown) {
+  const { client_id: clientId, scopes, expires_in: linkLife, token_expires_in: tokenLife } = readLink(body);
+  const lives = {
+    expiresInMs: linkLife === undefined ? undefined : parseDurationMs(linkLife),
+    tokenExpiresInMs: tokenLife === undefined ? undefined : parseDurationMs(tokenLife),
+  };
+  return { clientId, scopes, ...lives };
+}
+
+/** The body of a request to close an account. */
+const readClosing = bodyReader<{ dry_run: boolean }>(accountClosing, adminSchemas);
+
+const readChange = bodyReader<AccountChange>(accountChange, adminSchemas);
+const readLink = bodyReader<NewLink>(newConsoleLink, adminSchemas);
+const readToken = bodyReader<NewToken>(newToken, adminSchemas);

@@ -1,32 +1,26 @@
 import type { EventLimits } from '@waybell/events/read-event';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
-import { RejectedQueueTaken } from '@waybell/line/operating/rejected-queue';
-import {
-  listRejected,
-  NotAnEvent,
-  NotRejected,
-  purgeRejected,
-  replaceRejected,
-  retryRejected,
-  SeveralRejected,
-  showRejected,
-  type Retried,
-} from '@waybell/rejected/rejected-messages';
+import { RejectedQueueTaken, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
+import { listRejected, NotAnEvent, NotRejected, purgeRejected, replaceRejected, retryRejected, SeveralRejected, showRejected, type Retried, factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Router } from 'express';
+import { Router, type Request, type Response } from 'express';
 import type { Database } from '../../database.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
-import { readJson } from '../http/body.ts';
+import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { readJson, bodyReader, invalidBody, jsonBytesReader, pointTo } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
-import { readNoQuery, requireKey } from '../http/read-query.ts';
+import { readNoQuery, requireKey, queryReader } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { waitingDestinations } from '../../waiting-rooms.ts';
-import { admitOperator } from './admit-operator.ts';
-import { correctedEventReader, correctedView } from './corrected-event.ts';
-import { readPurge, readRejectedQuery, readRetry } from './line-requests.ts';
-import { queueView, rejectedDetailView, rejectedView } from './line-views.ts';
 import { destinationView } from './operator-views.ts';
+import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
+import { type Selection, LARGEST_BYTES, plainOf } from '@waybell/rejected/selection';
+import type { Invalid } from '@waybell/events/event';
+import type { CheckedEvent } from '@waybell/rejected/check-event';
+import { isUtf8 } from 'node:buffer';
+import { decodeBody } from '@waybell/events/decode-body';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 
 export type OperatorLineOptions = {
   authenticate: Authenticate;
@@ -178,4 +172,106 @@ function problemOf(error: unknown, isCut: boolean): unknown {
     return new Problem('unavailable', detail, { headers: { 'retry-after': '5' } });
   }
   return error instanceof Error && error.cause instanceof Unavailable ? error.cause : error;
+}
+
+type RejectedChoice = { ids?: string[]; reason?: string; about?: string; all?: true };
+
+// Each throws a Problem (422) that names everything wrong with what it reads.
+
+/** Reads the filters of rejected messages. */
+const readRejectedQuery = queryReader<{ reason?: string; about?: string; limit: number }>(rejectedParameters);
+
+/** The body of a request to put rejected messages back. */
+const readRetry = (body: unknown): Selection => selectionOf(readChoice(body));
+
+/** The body of a request to delete rejected messages. */
+function readPurge(body: unknown): { selection: Selection; isConfirmed: boolean } {
+  const { confirm: isConfirmed, ...choice } = readConfirmed(body);
+  return { selection: selectionOf(choice), isConfirmed };
+}
+
+const readChoice = bodyReader<RejectedChoice>(retryRequest);
+const readConfirmed = bodyReader<RejectedChoice & { confirm: boolean }>(purgeRequest);
+
+/** Requires an explicit choice: messages must not be changed by oversight. */
+function selectionOf({ ids, reason, about, all }: RejectedChoice): Selection {
+  const ways: Selection[] = [];
+  if (ids !== undefined) ways.push({ kind: 'ids', ids });
+  if (reason !== undefined) ways.push({ kind: 'reason', reason });
+  if (about !== undefined) ways.push({ kind: 'about', key: about });
+  if (all) ways.push({ kind: 'all' });
+  const [way] = ways;
+  if (way === undefined || ways.length > 1)
+    throw invalidBody([{ pointer: '#', detail: 'must have exactly one of ids, reason, about and all' }]);
+  return way;
+}
+
+/** An event that would be taken. */
+type CorrectedEvent = Extract<CheckedEvent, { kind: 'event' }>;
+
+type ReadCorrected = (request: Request, response: Response) => Promise<CorrectedEvent>;
+
+/** Reads a body as an event, by the rules of the line. Throws a Problem: as `jsonBytesReader`, or 422 with what is wrong with the event, and where. */
+function correctedEventReader(limits: EventLimits): ReadCorrected {
+  const readEventBytes = jsonBytesReader(limits.maxBytes);
+  return async (request, response) => {
+    const body = await readEventBytes(request, response);
+    // Few processes are ever asked, and the schemas of all events take their time and room.
+    const { checkEvent } = await import('@waybell/rejected/check-event');
+    const checked = checkEvent(body, limits);
+    if (checked.kind === 'invalid') throw invalidEvent(checked);
+    return checked;
+  };
+}
+
+function correctedView({ event, publication }: CorrectedEvent) {
+  return {
+    event_guid: event.guid,
+    routing_key: publication.routingKey,
+    unknown_members: event.unknownMembers.places,
+  };
+}
+
+/** Says what was wrong, and where, as the router would. */
+function invalidEvent({ reason, detail, place = '' }: Invalid): Problem {
+  return invalidBody([{ pointer: pointTo(...place.split('/').slice(1)), detail: `${reason}: ${detail}` }]);
+}
+
+function queueView(state: NamedState) {
+  const { name, messages, consumers } = state;
+  return { name, messages, consumers, is_known: !mayHoldMore(state) };
+}
+
+/** Names members as AMQP does, where it has a name. */
+function rejectedView(facts: RejectedFacts) {
+  return {
+    id: facts.id,
+    reason: facts.reason,
+    detail: facts.detail,
+    rejected_at: facts.rejectedAt === '' ? null : facts.rejectedAt,
+    queue: facts.queue,
+    exchange: facts.exchange,
+    routing_key: facts.routingKey,
+    size: facts.size,
+    message_id: facts.messageId,
+    user_id: facts.userId,
+    type: facts.type,
+    correlation_id: facts.note,
+    content_type: facts.contentType,
+    content_encoding: facts.contentEncoding,
+    traceparent: facts.traceparent,
+  };
+}
+
+/** With its body: as text, where it is one. */
+function rejectedDetailView(rejected: RejectedMessage) {
+  return { ...rejectedView(factsOf(rejected)), ...bodyView(rejected) };
+}
+
+function bodyView(rejected: RejectedMessage) {
+  const decoded = decodeBody(rejected, LARGEST_BYTES);
+  const plain = decoded.kind === 'bytes' ? plainOf(decoded.bytes) : rejected.body;
+  return isUtf8(plain)
+    ? { body: plain.toString(), body_encoding: 'utf-8' }
+    : { body: rejected.body.toString('base64'), body_encoding: 'base64' };
 }

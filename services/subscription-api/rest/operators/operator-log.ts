@@ -1,20 +1,11 @@
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
-import {
-  auditParameters,
-  failingParameters,
-  subscriptionsParameters,
-  switchedOffParameters,
-  waitingParameters,
-  anythingInQuery,
-  whyParameters,
-} from '@waybell/contracts/openapi/admin-log-paths';
+import { auditParameters, failingParameters, subscriptionsParameters, switchedOffParameters, waitingParameters, anythingInQuery, whyParameters, operatorDeliveryParameters } from '@waybell/contracts/openapi/admin-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
-import { interruptedSubscriptions, latestNotices } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
+import { interruptedSubscriptions, latestNotices, subscriptionsHeld, subscriptionsSwitchedOff } from '../../interrupted.ts';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
-import { subscriptionsHeld, subscriptionsSwitchedOff } from '../../switched-off.ts';
 import { why } from '../../why.ts';
 import { momentOf } from '@waybell/events/timestamp';
 import { Router } from 'express';
@@ -22,14 +13,13 @@ import { findAccount } from '../../accounts.ts';
 import { readAuditLog } from '../../audit-log.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
-import { pageView, pagingOf, type PagingQuery } from '../deliveries/page.ts';
-import { askByKind } from '../deliveries/ask-by-kind.ts';
+import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { pageView, pagingOf, type PagingQuery, queryReader, requirePathGuid, requireKey } from '../http/read-query.ts';
+import { askByKind, filterOf, type FilterQuery } from '../deliveries/delivery-filter.ts';
 import { Problem } from '../http/problem.ts';
-import { queryReader, requirePathGuid, requireKey } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
-import { admitOperator } from './admit-operator.ts';
 import { changeView, destinationView, operatorViews, toldView } from './operator-views.ts';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 
 type Limited = { limit: number };
 type OfAccount = { account?: string };
@@ -200,7 +190,7 @@ function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOp
 }
 
 /** Throws Refusal where an account is named that there is not. */
-export async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
+async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
   if (account !== undefined) await findAccount(postgres, account);
 }
 
@@ -221,4 +211,31 @@ function nothingKnown(text: string, as: SearchMatch['kind'] | undefined): Proble
     'nothing-known',
     `Nothing is known of "${text}": no event that names it has come, nor is it ${what}, or it is longer ago than LOG_RETENTION. What could hardly be read is among /v1/admin/rejected.`,
   );
+}
+
+const readQuery = queryReader<FilterQuery & { account?: string; client?: string; listeners?: boolean }>(
+  operatorDeliveryParameters,
+  adminSchemas,
+);
+
+type OperatorDeliveriesOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
+
+/** Deliveries of all accounts, by the functions that find a client's. */
+export function operatorDeliveriesRoutes({ authenticate, database }: OperatorDeliveriesOptions): Router {
+  const router = Router({ caseSensitive: true });
+  addPath(router, ['/v1/admin/deliveries'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const { account, client, listeners: withListeners, ...query } = readQuery(request);
+      const filter = { ...filterOf(query), account: account?.toLowerCase(), client };
+      const named = { key: filter.about?.key, kind: query.kind };
+      const answer = await askByKind(database, named, async (postgres) => {
+        await requireKnown(postgres, filter.account);
+        const page = await findDeliveries(postgres, { reader: 'operator', filter, withListeners, ...pagingOf(query) });
+        return pageView(page, (await viewsOf(postgres, page.entries)).delivery);
+      });
+      response.json(answer);
+    },
+  });
+  return router;
 }

@@ -2,16 +2,14 @@
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
-import type { Interrupted } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/search-match';
+import type { Interrupted, Held, SwitchedOff } from '../../interrupted.ts';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
 import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
-import type { Held, SwitchedOff } from '../../switched-off.ts';
 import type { WhyAnswer } from '../../why.ts';
 import type { AuditNote } from '../../audit-log.ts';
-import { candidateView } from './candidate-view.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
-import { pageView } from '../deliveries/page.ts';
+import { pageView } from '../http/read-query.ts';
 
 type Accounts = ReadonlyMap<string, AccountEntry>;
 
@@ -180,3 +178,33 @@ const roomView = ({ bytes, oldestAt, shutSince, isClaimed, nextTryAt }: WaitingE
 
 /** Null is a time that there is none of. */
 export const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
+
+type Called = (account: string) => { guid: string; name: string | null };
+
+/** One of several things that a text may mean, with the names of accounts. */
+function candidateView(found: SearchMatch, called: Called) {
+  const { kind } = found;
+  const at = moment(found.at);
+  switch (kind) {
+    case 'key':
+      return { kind, key: found.key, key_kind: found.keyKind, events: found.events, at };
+    case 'account':
+      return { kind, guid: found.account, interface: found.interface, name: found.name, at };
+    case 'event':
+      return { kind, guid: found.event, ...madeOf(found), at };
+    case 'delivery':
+      return { kind, guid: found.delivery, ...ownedBy(found, called), ...madeOf(found), at };
+    case 'subscription':
+      return { kind, guid: found.subscription, ...ownedBy(found, called), ...madeOf(found), url: found.url, at };
+  }
+}
+
+const madeOf = ({ interface: interfaceName, action }: Extract<SearchMatch, { action: string }>) => ({
+  interface: interfaceName,
+  action,
+});
+
+const ownedBy = ({ account, client }: { account: string; client: string }, called: Called) => ({
+  account: called(account),
+  client_id: client,
+});

@@ -10,16 +10,14 @@ import { Router } from 'express';
 import type { Database } from '../../database.ts';
 import { oldestUndelivered } from '../../failing.ts';
 import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
-import { countHeld } from '../../switched-off.ts';
+import { countHeld } from '../../interrupted.ts';
 import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
+import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
 import { moment } from '../deliveries/history-view.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
-import { admitOperator } from './admit-operator.ts';
 import { viewsOf } from './operator-log.ts';
 import { momentOrNull } from './operator-views.ts';
-import { sharedAnswer } from './shared-answer.ts';
 
 type OverviewOptions = {
   authenticate: Authenticate;
@@ -128,3 +126,28 @@ const serviceView = ({ service, processes, silent, ...at }: RunningService, stat
 
 const takesFrom = (service: RunningService['service'], queue: string): boolean =>
   service !== 'subscription-api' && USES[service].takesFrom.some((pattern) => matchesPattern(queue, pattern));
+
+/** An answer is reused for this many times as long as it took. */
+const TIMES_AS_OLD = 20;
+
+/**
+ * An answer for all who ask at once, and after it: asked again when it is twenty times as old as it took, so that however many ask, a
+ * twentieth of one connection answers. A failure is not kept.
+ */
+export function sharedAnswer<T>(ask: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
+  let shared: { answer: Promise<T>; isOld: () => boolean } | undefined;
+  return async () => {
+    if (shared !== undefined && !shared.isOld()) return shared.answer;
+    const askedAt = now();
+    let until = Infinity;
+    const answer = ask();
+    const asked = (shared = { answer, isOld: () => now() >= until });
+    try {
+      await answer;
+      until = now() + TIMES_AS_OLD * (now() - askedAt);
+    } catch {
+      if (shared === asked) shared = undefined;
+    }
+    return answer;
+  };
+}

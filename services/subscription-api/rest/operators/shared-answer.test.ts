@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sharedAnswer } from './shared-answer.ts';
+import { sharedAnswer } from './overview.ts';
 
 /** Counts how often it is asked; each answer takes so long on a clock of its own. */
 function slowly(tookMs: number) {

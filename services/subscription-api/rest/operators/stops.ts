@@ -4,11 +4,10 @@ import { Router, type Request } from 'express';
 import { hostNamed } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import { listStops, startHost, startSubscription, stopHost, stopSubscription, type StoppedHost } from '../../stops.ts';
-import type { Authenticate } from '../authentication/authenticate.ts';
+import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
 import { bodyReader, readJson, readNothing } from '../http/body.ts';
 import { invalidParameters, readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';
-import { admitOperator } from './admit-operator.ts';
 import { viewsOf } from './operator-log.ts';
 import { stopView } from './operator-views.ts';
 

@@ -1,12 +1,12 @@
 import { Router, type Request } from 'express';
-import type { Subscription } from '../../tables/subscription.ts';
+import type { Subscription } from '../../tables.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireRight, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
 import { listActions, requireFeature } from './find-action.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath, type ActionRouteOptions } from '../http/routes.ts';
-import { readSubscribeRequest } from './subscribe-request.ts';
+import { readSubscribeRequest } from './subscription-requests.ts';
 
 /** The endpoints of carrier-webhooks, and one to look at a subscription. */
 export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRules }: ActionRouteOptions): Router {

@@ -1,20 +1,18 @@
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { Router, type Request, type Response } from 'express';
-import { SETTLE_EMPTY } from '../../by-hand/noted-missed.ts';
+import { SETTLE_EMPTY } from '../../by-hand/missed.ts';
 import { countMissed } from '../../by-hand/replays.ts';
 import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { clientOf } from '../deliveries/by-hand.ts';
-import { answerFor, answerObject } from '../http/answer-for.ts';
+import { answerFor, answerObject, addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
 import { readJson, readNothing, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
-import { readChange, readUntil, readPutRequest } from './change-requests.ts';
+import { readChange, readUntil, readPutRequest } from './subscription-requests.ts';
 import { listAllActions } from './find-action.ts';
-import { subscriptionView } from './subscription-view.ts';
 
 type SubscriptionRouteOptions = Pick<
   RouteOptions,
@@ -176,4 +174,38 @@ function actionOf({ interface: interfaceName, action: name }: ShownSubscription)
   const action = findAction(interfaceName, name);
   if (action === undefined) throw new Error(`a subscription to ${interfaceName}.${name}, which there is not`);
   return action;
+}
+
+/** A subscription as its client sees it, on either interface; the verification token where it is given. */
+function subscriptionView(
+  subscription: ShownSubscription,
+  { features }: Pick<Caller, 'features'>,
+  token?: string,
+) {
+  const { guid, action, callback_url, audit_field_set, is_active, stop, missed } = subscription;
+  const { deactivated_at: offAt, paused_until: pausedUntil } = subscription;
+  const feature = findAction(subscription.interface, action)?.feature;
+  return {
+    guid,
+    action,
+    callback_url,
+    ...(audit_field_set !== null && { audit_field_set }),
+    ...(token !== undefined && { verification_token: token }),
+    is_active,
+    created_at: subscription.created_at.toISOString(),
+    changed_at: subscription.changed_at.toISOString(),
+    ...(!is_active &&
+      offAt !== null && { deactivation: { at: offAt.toISOString(), rule: subscription.deactivation_rule } }),
+    // Its deliveries are suppressed or dropped as `feature_off`.
+    ...(feature !== undefined && !features.includes(feature) && { suspension: { reason: 'feature_off', feature } }),
+    ...(pausedUntil !== null && pausedUntil.getTime() > Date.now() && { paused_until: pausedUntil.toISOString() }),
+    ...(stop !== null && { stopped: { at: new Date(stop.at).toISOString(), reason: stop.reason } }),
+    ...(missed !== null && {
+      missed: {
+        since: new Date(missed.offMs).toISOString(),
+        until: new Date(missed.onMs).toISOString(),
+        ...(missed.count !== undefined && { count: missed.count }),
+      },
+    }),
+  };
 }

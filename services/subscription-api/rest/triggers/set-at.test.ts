@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { writeJson, type JsonValue } from '@waybell/events/json';
 import { readJson } from '@waybell/events/read-json';
-import { setAt, stepsOf } from './set-at.ts';
+import { setAt, stepsOf } from './triggers.ts';
 
 function jsonOf(text: string): JsonValue {
   const reading = readJson(Buffer.from(text), 32);

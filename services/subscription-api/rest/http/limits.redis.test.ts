@@ -6,7 +6,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { cuttableProxy } from '../../testing/cuttable-proxy.ts';
 import { PATIENT_MS, silentLog as log } from '../../testing/database.ts';
-import { sharedCounts } from './shared-counts.ts';
+import { sharedCounts } from './limits.ts';
 
 // No test comes near its end.
 const windowMs = 3_600_000;
