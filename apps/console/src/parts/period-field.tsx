@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Moment } from './moment.tsx';
+import { Moment } from './values.tsx';
 import { dayOf, isSame, localOf, momentOf, periodFrom, periodOf, PRESETS, type Period, type Preset } from './time.ts';
 
 type PeriodFieldProps = {

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { CopyButton } from './copy-button.tsx';
 
 /** Beyond it a browser takes seconds to lay a text out. */
 const SHOWN = 20_000;
@@ -66,3 +65,25 @@ export function hiddenSigns(text: string): { count: number; first?: { name: stri
 }
 
 const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+
+type CopyProps = {
+  text: string;
+  /** Name of the copied value. */
+  label: string;
+  /** Whether the button says that, too, and not to screen readers alone. */
+  isNamed?: boolean;
+};
+
+export function CopyButton({ text, label, isNamed = false }: CopyProps) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <button type="button" className="quiet" aria-label={`Copy ${label}`} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? 'Copied' : isNamed ? `Copy ${label}` : 'Copy'}</span>
+    </button>
+  );
+}

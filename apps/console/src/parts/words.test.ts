@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { callsOf, certificateEnd } from '../pages/credentials/types.ts';
-import { phasesOf, standingOf } from '../pages/find/types.ts';
+import { callsOf, certificateEnd } from '../pages/credentials/credentials.ts';
+import { phasesOf, standingOf } from '../pages/find/delivery.ts';
 import { itemOfDelivery, readItem } from '../pages/live/feed-item.ts';
 import { byUrgency, conditionOf } from '../pages/subscriptions/condition.ts';
 import { asSentence, fieldOf, problemsWithText, textOfProblem, WAYS } from './problem-texts.ts';

@@ -119,3 +119,7 @@ export const REPLAYS = {
 
 /** The last stretches of time in which failures are counted, in milliseconds. */
 export const STRETCHES = { '15 minutes': HOUR_MS / 4, '1 hour': HOUR_MS, '24 hours': 24 * HOUR_MS } as const;
+
+/** Such as `1 message`, `2,000 messages` or `2 matches`. */
+export const counted = (count: number, what: string, many = `${what}s`): string =>
+  `${count.toLocaleString()} ${count === 1 ? what : many}`;

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { ProblemAnswer } from '../api/problem.ts';
 import type { PageSettings } from '../api/settings.ts';
-import type { SignInToken } from './held.ts';
+import type { SignInToken } from './tabs.ts';
 
 export type SignIn = NonNullable<PageSettings['signIn']>;
 

@@ -3,7 +3,7 @@ import type { PageSettings } from '../api/settings.ts';
 import { Foreign } from '../parts/text-block.tsx';
 import { brandName, titled } from './brand.ts';
 import { explainSignIn } from './explain-sign-in.ts';
-import { newId } from './held.ts';
+import { newId } from './tabs.ts';
 import { hostOf } from './issuer.ts';
 import { leadToIssuer } from './open-id.ts';
 import { isFramed, signIn } from './session.ts';

@@ -2,13 +2,13 @@ import * as Tabs from '@radix-ui/react-tabs';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Page } from '../../parts/page.tsx';
-import { Empty, Found } from '../../parts/states.tsx';
+import { Empty, Found, troubleOf } from '../../parts/states.tsx';
 import { TextBlock } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { useOffered, type OfferedAction } from '../subscriptions/subscribing.ts';
-import { useDescribed, type Described } from './catalog.ts';
-import { FieldTable } from './field-table.tsx';
-import { isFound } from './is-found.ts';
+import { useOffered, type OfferedAction, isFound } from '../subscriptions/subscribing.ts';
+import { useQuery } from '@tanstack/react-query';
+import { root } from '../../api/ask.ts';
+import { isObject, problemOf, unreachable } from '../../api/problem.ts';
 
 /** Every action that the account may subscribe to, with what its notifications hold. */
 export function CatalogPage() {
@@ -107,4 +107,120 @@ function Parts({ described: { schema, examples } }: { described: Described }) {
       </Tabs.Content>
     </Tabs.Root>
   );
+}
+
+type Field = { path: string; type: string; isAlways: boolean; description: string };
+
+/** The fields of a form of a notification, those within others too. */
+function FieldTable({ form }: { form: Schema }) {
+  return (
+    <>
+      {form.title !== undefined && <h3>{form.title}</h3>}
+      <div className="table-frame" tabIndex={0} role="region" aria-label={form.title ?? 'Fields'}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Type</th>
+              <th scope="col">Required</th>
+              <th scope="col">Description</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fieldsOf(form).map(({ path, type, isAlways, description }) => (
+              <tr key={path}>
+                <th scope="row">
+                  <code>{path}</code>
+                </th>
+                <td>{type}</td>
+                <td>{isAlways ? 'yes' : 'no'}</td>
+                <td>{description}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function fieldsOf({ properties = {}, required = [] }: Schema, before = ''): Field[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const path = `${before}${name}`;
+    const own = {
+      path,
+      type: typeOf(schema),
+      isAlways: required.includes(name),
+      description: schema.description ?? '',
+    };
+    const within = schema.items === undefined ? fieldsOf(schema, `${path}.`) : fieldsOf(schema.items, `${path}[].`);
+    return [own, ...within];
+  });
+}
+
+function typeOf({ type, format, const: constant, enum: choices, items }: Schema): string {
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (choices !== undefined) return choices.map((choice) => JSON.stringify(choice)).join(' or ');
+  const named = type === undefined ? 'anything' : [type].flat().join(' or ');
+  if (items !== undefined) return `${named} of ${typeOf(items)}`;
+  return format === undefined ? named : `${named} (${format})`;
+}
+
+/** A JSON Schema, as far as it is shown. */
+type Schema = {
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  title?: string;
+  anyOf?: Schema[];
+};
+
+/** The documentation of an action: the schema of its notification, and an example. */
+type Described = { schema: Schema; examples: { name: string; text: string }[] };
+
+/** The published document has an example of each action; it is large, and asked for once. */
+function useDescribed(action: string) {
+  const { interface: interfaceName } = useSignedIn();
+  const name = `${interfaceName}.${action}`;
+  const document = useQuery({ queryKey: ['openapi.json'], queryFn: () => read('openapi.json'), staleTime: Infinity });
+  const schema = useQuery({
+    queryKey: ['schema', name],
+    queryFn: () => read(`schemas/${name}.notification.json`),
+    staleTime: Infinity,
+    enabled: action !== '',
+  });
+  const { error, failureReason, refetch } = troubleOf(schema) === null ? document : schema;
+  const isThere = document.data !== undefined && schema.data !== undefined;
+  // The meta-schema of JSON Schema describes it so.
+  const data = isThere ? { schema: schema.data as Schema, examples: examplesOf(document.data, name) } : undefined;
+  return { data, error, failureReason, refetch };
+}
+
+async function read(path: string): Promise<unknown> {
+  const response = await fetch(new URL(path, root)).catch(() => {
+    throw unreachable();
+  });
+  if (!response.ok) throw problemOf(response, undefined);
+  return response.json();
+}
+
+function examplesOf(document: unknown, name: string): Described['examples'] {
+  const content = at(document, 'webhooks', name, 'post', 'requestBody', 'content', 'application/json');
+  const several = at(content, 'examples');
+  if (isObject(several)) {
+    return Object.entries(several).map(([key, each]) => ({ name: key, text: written(at(each, 'value')) }));
+  }
+  const one = at(content, 'example');
+  return one === undefined ? [] : [{ name: 'example', text: written(one) }];
+}
+
+const written = (value: unknown): string => JSON.stringify(value, null, 2);
+
+function at(value: unknown, ...path: string[]): unknown {
+  return path.reduce((found, step) => (isObject(found) ? found[step] : undefined), value);
 }

@@ -1,14 +1,15 @@
 import { useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { CredentialsCard } from './credentials-card.tsx';
-import { PutDialog } from './put-dialog.tsx';
-import { RemoveDialog } from './remove-dialog.tsx';
-import { SourceNetworks } from './source-networks.tsx';
-import type { Credentials } from './types.ts';
+import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
+import { type Credentials, callsOf, certificateEnd } from './credentials.ts';
+import { Moment } from '../../parts/values.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { useNow } from '../../parts/use-now.ts';
+import { root } from '../../api/ask.ts';
 
 type Asking = { put: string } | { remove: Credentials };
 
@@ -58,5 +59,134 @@ export function CredentialsPage() {
       )}
       {asking !== undefined && 'remove' in asking && <RemoveDialog credentials={asking.remove} close={close} />}
     </Page>
+  );
+}
+
+type CredentialsCardProps = {
+  credentials: Credentials;
+  /** Left out where the token may not change them. */
+  replace?: () => void;
+  remove?: () => void;
+};
+
+/** Credentials of callbacks to one host, as far as they are public. */
+function CredentialsCard({ credentials, replace, remove }: CredentialsCardProps) {
+  const { host, changed_at: changedAt } = credentials;
+  return (
+    <article className="card" aria-label={host}>
+      <div className="line">
+        <h2>
+          <Foreign text={host} />
+        </h2>
+        <span className="tag">{callsOf(credentials)}</span>
+        <span className="quietly">
+          Changed <Moment at={changedAt} />
+        </span>
+      </div>
+      <Kinds {...credentials} />
+      {replace !== undefined && remove !== undefined && (
+        <div className="tools">
+          <button type="button" aria-label={`Replace credentials for ${host}`} onClick={replace}>
+            Replace
+          </button>
+          <button type="button" className="danger" aria-label={`Remove credentials for ${host}`} onClick={remove}>
+            Remove
+          </button>
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Kinds({ headers, basic, oauth2, certificate }: Credentials) {
+  return (
+    <dl className="headers">
+      {headers !== null && (
+        <CredentialsKind name="Headers">
+          {headers.map((name) => (
+            <div key={name}>
+              <Foreign text={name} />
+            </div>
+          ))}
+        </CredentialsKind>
+      )}
+      {basic !== null && (
+        <CredentialsKind name="Basic">
+          user <Foreign text={basic.username} />
+        </CredentialsKind>
+      )}
+      {oauth2 !== null && (
+        <CredentialsKind name="OAuth2">
+          client <Foreign text={oauth2.client_id} /> at <Foreign text={oauth2.token_url} />
+          {oauth2.scope !== undefined && (
+            <div>
+              scope <Foreign text={oauth2.scope} />
+            </div>
+          )}
+          {oauth2.audience !== undefined && (
+            <div>
+              audience <Foreign text={oauth2.audience} />
+            </div>
+          )}
+        </CredentialsKind>
+      )}
+      {certificate !== null && (
+        <CredentialsKind name="Certificate">
+          <CertificateEnd at={certificate.not_after} />
+          <div>
+            <Foreign text={certificate.subject} />, issued by <Foreign text={certificate.issuer} />
+          </div>
+          <div className="small">
+            SHA-256 fingerprint <code>{certificate.fingerprint}</code>
+          </div>
+        </CredentialsKind>
+      )}
+    </dl>
+  );
+}
+
+function CredentialsKind({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** When a certificate expires. */
+function CertificateEnd({ at }: { at: string }) {
+  const { isMarked, words, more } = certificateEnd(Date.parse(at) - useNow(false));
+  return (
+    <div className={isMarked ? 'bad' : ''}>
+      {words}, <Moment at={at} />
+      {more}
+    </div>
+  );
+}
+
+/** The addresses that callbacks come from, where the operator has set them. */
+function SourceNetworks() {
+  const told = useTold(['source-networks'], ({ client }) => client.GET('/v1/source-networks'));
+  const networks = told.data?.networks ?? [];
+  if (networks.length === 0) return null;
+  return (
+    <section className="part" aria-labelledby="source-networks">
+      <h2 id="source-networks">Source networks</h2>
+      <p>
+        Callbacks come from these networks: allow them in your firewall. Details are on the{' '}
+        <a href={new URL('docs/source-networks', root).href} target="_blank" rel="noreferrer">
+          page for security teams
+        </a>
+        .
+      </p>
+      <ul>
+        {networks.map((network) => (
+          <li key={network}>
+            <code>{network}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,15 +1,13 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DataTable } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { clientColumns, operatorColumns } from './delivery-columns.tsx';
-import { DeliveryFilters } from './delivery-filters.tsx';
-import { FilterChips } from './filter-chips.tsx';
-import type { ListFilter, ShownDelivery } from './types.ts';
-import { lookedBackTo, useDeliveries } from './use-deliveries.ts';
+import { DeliveryFilters, FilterChips } from './delivery-filters.tsx';
+import { type ListFilter, type ShownDelivery, lookedBackTo, useDeliveries } from './listed-deliveries.ts';
 
 const route = getRouteApi('/deliveries');
 

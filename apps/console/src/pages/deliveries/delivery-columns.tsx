@@ -1,13 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { writtenDuration } from '../../parts/time.ts';
-import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { standingOf } from '../find/types.ts';
+import { standingOf } from '../find/delivery.ts';
 import { AccountLink } from '../operators/links.tsx';
 import { KeyNames } from './keys.tsx';
-import type { ShownDelivery } from './types.ts';
+import type { ShownDelivery } from './listed-deliveries.ts';
 
 const last = ({ attempts }: ShownDelivery) => attempts.at(-1);
 

@@ -1,10 +1,11 @@
 import { useId, useState, type SyntheticEvent } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { PeriodField } from '../../parts/period-field.tsx';
-import { periodFrom } from '../../parts/time.ts';
-import { statusWord } from '../../parts/words.ts';
+import { periodFrom, writtenHere } from '../../parts/time.ts';
+import { statusWord, FILTERS } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import type { ListFilter } from './types.ts';
+import type { ListFilter } from './listed-deliveries.ts';
+import { Foreign } from '../../parts/text-block.tsx';
 
 const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
 
@@ -169,3 +170,35 @@ function FilterText({ name, label, example, list, filter, narrow, read, set = fi
 }
 
 const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+type FilterChipsProps = {
+  filter: ListFilter;
+  narrow: (changes: ListFilter) => void;
+  /** The filters to show; all by default. */
+  only?: readonly string[];
+};
+
+/** Filters that there are: each goes by its button. */
+export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
+  // The filter has the form of the address.
+  const all = Object.entries(filter) as [keyof ListFilter, string][];
+  const set = all.filter(([name]) => only?.includes(name) ?? true);
+  if (set.length === 0) return null;
+  return (
+    <div className="chips set-filters" role="group" aria-label="Filters">
+      {set.map(([name, value]) => (
+        <button key={name} type="button" onClick={() => narrow({ [name]: '' })}>
+          <span className="sr">Remove </span>
+          {FILTERS[name]}: <Foreign text={writtenValue(name, value)} /> <span aria-hidden="true">✕</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function writtenValue(name: keyof ListFilter, value: string): string {
+  if (name === 'status') return value.split(',').map(statusWord).join(', ');
+  if (name === 'subscription' || name === 'account') return value.slice(0, 8);
+  const isTime = (name === 'since' || name === 'until') && !Number.isNaN(Date.parse(value));
+  return isTime ? writtenHere(value) : value;
+}

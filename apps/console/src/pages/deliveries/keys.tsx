@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Foreign } from '../../parts/text-block.tsx';
-import type { ShownKey } from './types.ts';
+import type { ShownKey } from './listed-deliveries.ts';
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MOST = 2;

@@ -1,20 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, type ReactNode } from 'react';
 import { told } from '../../api/ask.ts';
-import { counted } from '../../parts/counted.ts';
+import { counted } from '../../parts/words.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Guid } from '../../parts/guid.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { LongList } from '../../parts/long-list.tsx';
-import { Moment } from '../../parts/moment.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { DeliveryView } from './delivery-view.tsx';
-import { RejectedVerdict, Suppressed } from './no-delivery.tsx';
-import { isUnderWay, standingOf, type TimelineEvent, type Verdict } from './types.ts';
+import { DeliveryView } from './delivery-page.tsx';
+import { isUnderWay, standingOf, type TimelineEvent, type Verdict } from './delivery.ts';
 
 const route = getRouteApi('/timeline');
 const PAGE_SIZE = 100;
@@ -123,4 +120,32 @@ function VerdictLine({ verdict }: { verdict: Verdict }) {
     case 'rejected':
       return <RejectedVerdict verdict={verdict} />;
   }
+}
+
+type Of<Kind extends Verdict['kind']> = Omit<Extract<Verdict, { kind: Kind }>, 'kind'>;
+
+/** Explains why an event made no delivery for `recipient`. */
+export function Suppressed({ verdict, recipient }: { verdict: Of<'suppressed'>; recipient?: ReactNode }) {
+  return (
+    <p className="verdict">
+      <Status of="suppressed" /> {recipient} <code>{verdict.cause ?? verdict.reason}</code> {verdict.meaning}{' '}
+      <em>{verdict.remedy}</em>
+      {verdict.cause_at !== undefined && (
+        <>
+          {' '}
+          (<Moment at={verdict.cause_at} />)
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Why the line refused an event, and `next`, what can be done about it here. */
+export function RejectedVerdict({ verdict, next }: { verdict: Of<'rejected'>; next?: ReactNode }) {
+  return (
+    <p className="verdict">
+      <Status of="rejected" /> <code>{verdict.reason}</code> {verdict.meaning} <Foreign text={verdict.detail} />{' '}
+      <em>{verdict.remedy}</em> {next}
+    </p>
+  );
 }

@@ -1,6 +1,6 @@
 import type { LiveMessage } from '../../api/live.ts';
-import type { ShownDelivery, ShownKey } from '../deliveries/types.ts';
-import { standingOf } from '../find/types.ts';
+import type { ShownDelivery, ShownKey } from '../deliveries/listed-deliveries.ts';
+import { standingOf } from '../find/delivery.ts';
 
 export type FeedItem = {
   /** In the order in which they came. */

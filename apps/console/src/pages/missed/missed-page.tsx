@@ -1,16 +1,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { counted } from '../../parts/counted.ts';
-import { DataTable } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { counted } from '../../parts/words.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PeriodField } from '../../parts/period-field.tsx';
 import { periodOf, type Period } from '../../parts/time.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { ReplayForm } from '../subscriptions/replay-form.tsx';
-import { missedColumns, toReplay, type MissedOfAction } from './missed-columns.tsx';
+import type { components } from '../../api/client-api.d.ts';
 
 const route = getRouteApi('/missed');
 
@@ -89,3 +89,55 @@ const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   ...(until !== undefined && { until }),
   include_suppressed: isIncluded,
 });
+
+type MissedOfAction = components['schemas']['MissedOfAction'];
+
+/** The columns for a period, in which each count leads to what it counts. */
+function missedColumns(period: Period): readonly TableColumn<MissedOfAction>[] {
+  const countOf = (status: 'exhausted' | 'dropped') => (row: MissedOfAction) =>
+    row[status] === 0 ? (
+      '–'
+    ) : (
+      <Link to="/deliveries" search={{ ...period, status, action: row.action }}>
+        {row[status].toLocaleString()}
+      </Link>
+    );
+  return [
+    { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
+    { header: 'Subscription', cell: (row) => <Standing of={row} /> },
+    { header: 'Given up', isNumber: true, value: ({ exhausted }) => exhausted, cell: countOf('exhausted') },
+    { header: 'Dropped', isNumber: true, value: ({ dropped }) => dropped, cell: countOf('dropped') },
+    {
+      header: 'Not sent',
+      isNumber: true,
+      value: ({ suppressed }) => suppressed,
+      cell: ({ suppressed }) => (suppressed === 0 ? '–' : suppressed.toLocaleString()),
+    },
+    {
+      header: 'No longer kept',
+      isNumber: true,
+      value: ({ gone }) => gone,
+      cell: ({ gone }) => (gone === 0 ? '–' : gone.toLocaleString()),
+    },
+    {
+      header: 'To replay',
+      isNumber: true,
+      value: toReplay,
+      cell: (row) => <strong>{toReplay(row).toLocaleString()}</strong>,
+    },
+  ];
+}
+
+/** Number of deliveries that a replay would send to the current subscription: none without one, or while it is off. */
+const toReplay = ({ is_active: isOn, exhausted, dropped, suppressed }: MissedOfAction): number =>
+  isOn ? exhausted + dropped + suppressed : 0;
+
+function Standing({ of: { subscription_guid: guid, is_active: isActive } }: { of: MissedOfAction }) {
+  if (isActive) return <Status of="active" />;
+  return (
+    <span className="line">
+      <Status of={guid === null ? 'none' : 'switched off'} />
+      <Link to="/subscriptions">{guid === null ? 'Subscribe' : 'Switch on'}</Link>
+    </span>
+  );
+}

@@ -1,13 +1,21 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { Page } from '../../parts/page.tsx';
-import { Found } from '../../parts/states.tsx';
-import { AccountClients } from './account/account-clients.tsx';
-import { AccountEnd, AccountFacts } from './account/account-facts.tsx';
-import { AccountSubscriptions } from './account/account-subscriptions.tsx';
-import { AccountTokens } from './account/account-tokens.tsx';
-import { useAccountSubscriptions } from './account/use-account-subscriptions.ts';
-import type { Account } from './types.ts';
+import { Found, Empty } from '../../parts/states.tsx';
+import { AccountEnd, AccountFacts } from './account-facts.tsx';
+import { AccountTokens } from './account-tokens.tsx';
+import type { Account, AccountClient, OperatorSubscription } from './types.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { ClientLink, WhyLink } from './links.tsx';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { counted } from '../../parts/words.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { told } from '../../api/ask.ts';
+import { useSignedIn } from '../../session/session.ts';
+import { Foreign } from '../../parts/text-block.tsx';
+import { StopButton } from './stop-button.tsx';
+import { SubscriptionStanding } from './subscription-standing.tsx';
 
 const route = getRouteApi('/accounts/$guid');
 
@@ -60,3 +68,201 @@ function All({ account }: { account: Account }) {
     </>
   );
 }
+
+/** The clients of an account, each with the ways to its own pages, where the operator acts for it. */
+function AccountClients({ account }: { account: string }) {
+  const clients = useTold(['clients', account], ({ operator }) =>
+    operator.GET('/v1/admin/accounts/{guid}/clients', { params: { path: { guid: account } } }),
+  );
+  return (
+    <section className="part" aria-labelledby="account-clients">
+      <h2 id="account-clients">Clients</h2>
+      <Found of={clients} what="the clients">
+        {({ objects }) =>
+          objects.length === 0 ? (
+            <Empty>No clients yet: a client begins with an access token.</Empty>
+          ) : (
+            <DataTable
+              label="Clients"
+              rows={objects.map((client) => ({ ...client, account }))}
+              columns={clientColumns}
+              keyOf={({ client_id }) => client_id}
+            />
+          )
+        }
+      </Found>
+    </section>
+  );
+}
+
+type ClientRow = AccountClient & { account: string };
+
+const PAGES = [
+  { name: 'Deliveries', page: '/deliveries' },
+  { name: 'Missed', page: '/missed' },
+  { name: 'Subscriptions', page: '/subscriptions' },
+] as const;
+
+const clientColumns: readonly TableColumn<ClientRow>[] = [
+  {
+    header: 'Client',
+    value: ({ client_id }) => client_id,
+    cell: ({ account, client_id }) => <ClientLink account={account} client={client_id} />,
+  },
+  {
+    header: 'Open as the client',
+    cell: ({ account, client_id }) => (
+      <span className="line">
+        {PAGES.map(({ name, page }) => (
+          <ClientLink key={page} account={account} client={client_id} page={page}>
+            {name}
+          </ClientLink>
+        ))}
+      </span>
+    ),
+  },
+  {
+    header: 'Subscriptions',
+    isNumber: true,
+    value: ({ subscriptions }) => subscriptions,
+    cell: ({ account, client_id, subscriptions }) => (
+      <ClientLink account={account} client={client_id} page="/subscriptions">
+        {subscriptions.toLocaleString()}
+      </ClientLink>
+    ),
+  },
+  {
+    header: 'Switched off',
+    isNumber: true,
+    value: ({ switched_off }) => switched_off,
+    cell: ({ account, client_id, switched_off }) =>
+      switched_off === 0 ? (
+        '0'
+      ) : (
+        <ClientLink account={account} client={client_id} page="/subscriptions">
+          <strong className="bad">{switched_off.toLocaleString()}</strong>
+        </ClientLink>
+      ),
+  },
+  {
+    header: 'Token last used',
+    value: ({ token_last_used_at: at }) => at ?? '',
+    cell: ({ tokens, token_last_used_at: at }) =>
+      at === null ? tokens === 0 ? 'no valid token' : 'never' : <Moment at={at} />,
+  },
+];
+
+/** An account's subscriptions, those with trouble first, and below its former ones. */
+function AccountSubscriptions({ pages }: { pages: ReturnType<typeof useAccountSubscriptions> }) {
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
+  return (
+    <section className="part" aria-labelledby="account-subscriptions">
+      <h2 id="account-subscriptions">Subscriptions</h2>
+      <Found of={pages} what="the subscriptions">
+        {(subscriptions) => (
+          <>
+            <Subscriptions subscriptions={subscriptions} />
+            {hasNextPage && (
+              <div className="tools">
+                <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                  {isFetchingNextPage ? 'Loading …' : 'Load more'}
+                </button>
+              </div>
+            )}
+          </>
+        )}
+      </Found>
+    </section>
+  );
+}
+
+function Subscriptions({ subscriptions }: { subscriptions: readonly OperatorSubscription[] }) {
+  const current = subscriptions.filter(({ ended_at }) => ended_at === null);
+  const ended = subscriptions.filter(({ ended_at }) => ended_at !== null);
+  return (
+    <>
+      {current.length === 0 ? <Empty>No current subscriptions.</Empty> : <SubscriptionTable subscriptions={current} />}
+      {ended.length > 0 && (
+        <Disclosure summary={<span>{counted(ended.length, 'ended subscription')}</span>}>
+          {() => <SubscriptionTable subscriptions={ended} label="Ended subscriptions" />}
+        </Disclosure>
+      )}
+    </>
+  );
+}
+
+const PAGE_SIZE = 100;
+
+/** Current and ended subscriptions of an account, as many pages as were asked for. */
+function useAccountSubscriptions(guid: string) {
+  const { ask } = useSignedIn();
+  return useInfiniteQuery({
+    queryKey: ['subscriptions of', guid],
+    queryFn: ({ pageParam: cursor }) =>
+      told(
+        ask.operator.GET('/v1/admin/accounts/{guid}/subscriptions', {
+          params: { path: { guid }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    select: ({ pages }) => pages.flatMap(({ objects }) => objects),
+  });
+}
+
+/** Subscriptions of an account and how they stand: those with trouble first. */
+function SubscriptionTable({
+  subscriptions,
+  label = 'Subscriptions',
+}: {
+  subscriptions: readonly OperatorSubscription[];
+  label?: string;
+}) {
+  const rows = subscriptions.toSorted((a, b) => calmOf(a) - calmOf(b) || a.action.localeCompare(b.action));
+  return <DataTable label={label} rows={rows} columns={subscriptionColumns} keyOf={({ guid }) => guid} />;
+}
+
+/** The less, the more it needs a person. */
+function calmOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
+  if (standing === 'switched_off') return 0;
+  if (stopped !== null) return 1;
+  if ((failing_since ?? null) !== null) return 2;
+  if (paused_until !== null) return 3;
+  return standing === 'active' ? 4 : 5;
+}
+
+const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
+  {
+    header: 'Subscription',
+    value: ({ action }) => action,
+    cell: ({ guid, action, account, client_id }) => (
+      <>
+        <WhyLink guid={guid}>{action}</WhyLink>
+        <div className="small">
+          <ClientLink account={account.guid} client={client_id} page="/subscriptions" />
+        </div>
+      </>
+    ),
+  },
+  {
+    header: 'State',
+    value: calmOf,
+    cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
+  },
+  { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
+  {
+    header: 'Failing since',
+    value: ({ failing_since }) => failing_since ?? '',
+    cell: ({ failing_since }) => failing_since && <Moment at={failing_since} />,
+  },
+  {
+    header: 'Last success',
+    value: ({ last_success_at }) => last_success_at ?? '',
+    cell: ({ last_success_at }) => last_success_at && <Moment at={last_success_at} />,
+  },
+  {
+    header: 'Stop',
+    cell: ({ guid, action, ended_at }) =>
+      ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />,
+  },
+];

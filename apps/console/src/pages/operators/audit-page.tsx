@@ -2,17 +2,15 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Guid } from '../../parts/guid.tsx';
-import { Moment } from '../../parts/moment.tsx';
-import { writtenHere } from '../../parts/time.ts';
+import { Guid, Moment } from '../../parts/values.tsx';
+import { writtenHere, localOf } from '../../parts/time.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign, indented } from '../../parts/text-block.tsx';
-import { AuditFilters } from './audit/audit-filters.tsx';
-import { Author } from './audit/author.tsx';
-import { inWords } from './audit/in-words.ts';
+import { inWords } from './audit-words.ts';
 import { AccountLink, ClientLink, WhyLink } from './links.tsx';
 import type { Change } from './types.ts';
+import { useState, type SyntheticEvent } from 'react';
 
 const route = getRouteApi('/audit');
 const MOST = 200;
@@ -115,4 +113,70 @@ function Details({ change: { what, details, request_id: request, origin, who } }
       )}
     </Disclosure>
   );
+}
+
+const filterRoute = getRouteApi('/audit');
+
+type AuditFilter = { account?: string; subscription?: string; since?: string };
+
+/** Filters of the changes, kept in the address. */
+function AuditFilters({ filter }: { filter: AuditFilter }) {
+  const navigate = filterRoute.useNavigate();
+  const [account, setAccount] = useState(filter.account ?? '');
+  const [subscription, setSubscription] = useState(filter.subscription ?? '');
+  const [since, setSince] = useState(filter.since === undefined ? '' : localOf(filter.since));
+  const look = (event: SyntheticEvent) => {
+    event.preventDefault();
+    const wanted = {
+      account: account.trim(),
+      subscription: subscription.trim(),
+      since: since === '' ? '' : new Date(since).toISOString(),
+    };
+    void navigate({ search: Object.fromEntries(Object.entries(wanted).filter(([, text]) => text !== '')) });
+  };
+  return (
+    <form className="filters" onSubmit={look}>
+      <label>
+        Account
+        <br />
+        <input value={account} placeholder="Guid" onChange={(event) => setAccount(event.target.value)} />
+      </label>
+      <label>
+        Subscription
+        <br />
+        <input value={subscription} placeholder="Guid" onChange={(event) => setSubscription(event.target.value)} />
+      </label>
+      <label>
+        Since
+        <br />
+        <input type="datetime-local" value={since} onChange={(event) => setSince(event.target.value)} />
+      </label>
+      <button type="submit">Filter</button>
+      {Object.keys(filter).length > 0 && (
+        <button type="button" className="quiet" onClick={() => void navigate({ search: {} })}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** The service that changes subscriptions itself, by its role or user at Postgres. */
+const DEACTIVATOR = /^(role|user) waybell[_-]deactivator$/;
+
+/** The author of a change: the client of the token, or the user at a command line; for others, the text in the log. */
+function Author({ change: { who, by, origin } }: { change: Change }) {
+  if (by !== null) {
+    return (
+      <>
+        <ClientLink account={by.account.guid} client={by.client_id} />
+        <div className="small">
+          <AccountLink account={by.account} />
+        </div>
+      </>
+    );
+  }
+  if (DEACTIVATOR.test(who)) return 'Waybell, by its rules';
+  if (who !== 'command line') return <Foreign text={who} />;
+  return <Foreign text={origin === null ? 'command line' : `command line by ${origin}`} />;
 }

@@ -1,12 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
-import { UnknownMembers } from './correct/check-report.tsx';
-import { Correction } from './correct/correction.tsx';
+import { UnknownMembers, Correction } from './correct/correction.tsx';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { CorrectedEvent, RejectedDetail } from './types.ts';
 

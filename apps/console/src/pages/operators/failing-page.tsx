@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { STRETCHES } from '../../parts/words.ts';
 import { AccountLink, WhyLink } from './links.tsx';
-import { StopHost } from './stops/stop-host.tsx';
+import { StopHost } from './stop-button.tsx';
 import type { Failing } from './types.ts';
 import { WaitingEndpoints } from './waiting-endpoints.tsx';
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Guid } from '../../parts/guid.tsx';
+import { Guid } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { placeOfClient } from '../../session/acting.ts';
 import type { AccountName } from './types.ts';

@@ -2,14 +2,12 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
-import { Status } from '../../parts/status.tsx';
-import { counted } from '../../parts/counted.ts';
-import { RoomState } from './room-state.tsx';
+import { counted } from '../../parts/words.ts';
+import { RoomState, WaitingEndpoints } from './waiting-endpoints.tsx';
 import type { Queue, WaitingDestination } from './types.ts';
-import { WaitingEndpoints } from './waiting-endpoints.tsx';
 
 const route = getRouteApi('/queues');
 const LOOK_EVERY_MS = 4_000;

@@ -2,12 +2,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid } from '../../parts/guid.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Guid, Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { counted } from '../../parts/counted.ts';
+import { counted } from '../../parts/words.ts';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { Rejected, RejectedSelection } from './types.ts';
 

@@ -1,5 +1,4 @@
-import { Moment } from '../../parts/moment.tsx';
-import { Status } from '../../parts/status.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import type { OperatorSubscription } from './types.ts';
 

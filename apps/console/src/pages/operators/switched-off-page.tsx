@@ -1,13 +1,13 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useTold } from '../../api/use-told.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { ruleInWords } from '../../parts/words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
-import { StopHost } from './stops/stop-host.tsx';
+import { StopHost } from './stop-button.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
 const LOOK_EVERY_MS = 15_000;

@@ -1,13 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { WAITING } from '../../parts/words.ts';
 import { AccountLink } from './links.tsx';
-import { RoomState } from './room-state.tsx';
-import { StopHost } from './stops/stop-host.tsx';
-import type { WaitingEndpoint } from './types.ts';
+import { StopHost } from './stop-button.tsx';
+import type { WaitingEndpoint, WaitingDestination } from './types.ts';
 
 /** Endpoints that deliveries wait for, and why; the longest first. */
 export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEndpoint[] }) {
@@ -65,3 +64,25 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
     cell: ({ url }) => <StopHost url={url} />,
   },
 ];
+
+type Room = Pick<WaitingEndpoint | WaitingDestination, 'shut_since' | 'is_claimed' | 'next_try_at'>;
+
+/** Since when a room takes nothing, and when it is tried next. */
+export function RoomState({ room: { shut_since, is_claimed, next_try_at } }: { room: Room }) {
+  return (
+    <div className="small">
+      {shut_since !== null && (
+        <>
+          takes nothing since <Moment at={shut_since} />,{' '}
+        </>
+      )}
+      {is_claimed || next_try_at === null ? (
+        'being tried now'
+      ) : (
+        <>
+          next try <Moment at={next_try_at} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -7,12 +7,15 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { isUnderWay } from '../find/types.ts';
-import type { Told } from './types.ts';
-import { Candidates } from './why/candidates.tsx';
-import { DeliveryTold } from './why/delivery-told.tsx';
-import { EventTimeline } from './why/event-timeline.tsx';
-import { SubscriptionTold } from './why/subscription-told.tsx';
+import { isUnderWay, standingOf } from '../find/delivery.ts';
+import type { Told, Candidate, OperatorDelivery, OperatorSubscription } from './types.ts';
+import { DeliveryTold, EventTimeline } from './event-timeline.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted, ruleInWords } from '../../parts/words.ts';
+import { AccountLink, OwnerLinks, ClientLink, WhyLink } from './links.tsx';
+import { StopButton } from './stop-button.tsx';
+import { SubscriptionStanding } from './subscription-standing.tsx';
 
 const route = getRouteApi('/why');
 const PAGE_SIZE = 50;
@@ -110,3 +113,175 @@ function hasMoreToCome(page: Told): boolean {
 
 const KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
 const isFoundKind = (as: string | undefined): as is (typeof KINDS)[number] => KINDS.some((kind) => kind === as);
+
+/** Limit of the candidates shown of each kind. */
+const MOST_OF_A_KIND = 20;
+const HOST_OR_URL = /[.:]/;
+
+/** Possible meanings of a text, each with a link. */
+function Candidates({ text, candidates }: { text: string; candidates: readonly Candidate[] }) {
+  const hasMore = candidates.length >= MOST_OF_A_KIND;
+  const isEndpoint = HOST_OR_URL.test(text) && candidates.some(({ kind }) => kind === 'subscription');
+  return (
+    <section className="part" aria-labelledby="why-candidates">
+      <div className="line">
+        <h2 id="why-candidates">
+          {hasMore ? `${candidates.length} matches or more` : counted(candidates.length, 'match', 'matches')}
+        </h2>
+        {isEndpoint && (
+          <Link to="/deliveries" search={{ endpoint: text }}>
+            Deliveries to this endpoint
+          </Link>
+        )}
+      </div>
+      <DataTable
+        label="Matches"
+        rows={candidates.map((candidate) => ({ candidate, text }))}
+        columns={candidateColumns}
+        keyOf={({ candidate }) => JSON.stringify(candidate)}
+      />
+    </section>
+  );
+}
+
+type MatchRow = { candidate: Candidate; text: string };
+
+const candidateColumns: readonly TableColumn<MatchRow>[] = [
+  { header: 'Match', cell: (row) => <Leading {...row} /> },
+  { header: 'Kind', value: ({ candidate }) => kindOf(candidate), cell: ({ candidate }) => kindOf(candidate) },
+  { header: 'About', cell: ({ candidate }) => <Described candidate={candidate} /> },
+  {
+    header: 'Account, client',
+    cell: ({ candidate }) => 'client_id' in candidate && <OwnerLinks {...candidate} />,
+  },
+  { header: 'Time', value: ({ candidate: { at } }) => at, cell: ({ candidate: { at } }) => <Moment at={at} /> },
+];
+
+const kindOf = (candidate: Candidate): string =>
+  candidate.kind === 'key' ? candidate.key_kind.replaceAll('_', ' ') : candidate.kind;
+
+function Leading({ candidate, text }: MatchRow) {
+  if (candidate.kind === 'account') return <AccountLink account={candidate} />;
+  if (candidate.kind === 'key') {
+    return (
+      <Link to="/why" search={{ text, as: 'key', kind: candidate.key_kind }}>
+        <Foreign text={candidate.key} />
+      </Link>
+    );
+  }
+  return (
+    <Link to="/why" search={{ text: candidate.guid, as: candidate.kind }}>
+      <Guid guid={candidate.guid} />
+    </Link>
+  );
+}
+
+function Described({ candidate }: { candidate: Candidate }) {
+  if (candidate.kind === 'key')
+    return candidate.events >= 1_000 ? '1,000 events or more' : counted(candidate.events, 'event');
+  return (
+    <>
+      {candidate.kind !== 'account' && candidate.action} <span className="tag">{candidate.interface}</span>
+      {candidate.kind === 'subscription' && (
+        <div>
+          <Foreign text={candidate.url} />
+        </div>
+      )}
+    </>
+  );
+}
+
+type SubscriptionToldProps = { subscription: OperatorSubscription; deliveries: readonly OperatorDelivery[] };
+
+/** A subscription: how it stands, when it was switched, and its latest deliveries. */
+function SubscriptionTold({ subscription, deliveries }: SubscriptionToldProps) {
+  const { guid, action, account, client_id, url, created_at, ended_at, failing_since, last_success_at } = subscription;
+  return (
+    <>
+      <section className="part card" aria-label={`Subscription ${guid}`}>
+        <div className="line">
+          <SubscriptionStanding subscription={subscription} />
+          <strong>{action}</strong>
+          <span className="tag">{subscription.interface}</span>
+          <code>{guid}</code>
+          <Link to="/audit" search={{ subscription: guid }}>
+            Audit log
+          </Link>
+          {ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />}
+        </div>
+        <p className="small line">
+          <span>Account</span> <AccountLink account={account} />
+          <span>Client</span> <ClientLink account={account.guid} client={client_id} page="/subscriptions" />
+          <span>URL</span> <Foreign text={url} />
+        </p>
+        <dl className="facts">
+          <Fact name="Created" at={created_at} />
+          <Fact name="Ended" at={ended_at} />
+          <Fact name="Failing since" at={failing_since} />
+          <Fact name="Last success" at={last_success_at} />
+        </dl>
+        <Switches switches={subscription.switches} />
+      </section>
+      <section className="part" aria-labelledby="why-deliveries">
+        <div className="line">
+          <h2 id="why-deliveries">Latest deliveries</h2>
+          <Link to="/deliveries" search={{ subscription: guid }}>
+            All
+          </Link>
+        </div>
+        <DeliveryTable deliveries={deliveries} />
+      </section>
+    </>
+  );
+}
+
+function Fact({ name, at }: { name: string; at: string | null | undefined }) {
+  if (at === null || at === undefined) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Moment at={at} />
+      </dd>
+    </div>
+  );
+}
+
+function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
+  if (switches.length === 0) return <p className="small">Never switched off.</p>;
+  return (
+    <ol>
+      {switches.map(({ at, is_on, rule }) => (
+        <li key={at}>
+          <Moment at={at} />:{' '}
+          {is_on ? 'switched on' : `switched off, ${rule === undefined ? 'why is not known' : ruleInWords(rule)}`}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The latest deliveries, each leading to all that is known of it. */
+function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDelivery[] }) {
+  if (deliveries.length === 0) return <Empty>No deliveries.</Empty>;
+  return <DataTable label="Latest deliveries" rows={deliveries} columns={deliveryColumns} keyOf={({ guid }) => guid} />;
+}
+
+const deliveryColumns: readonly TableColumn<OperatorDelivery>[] = [
+  { header: 'Delivery', cell: ({ guid }) => <WhyLink guid={guid} /> },
+  { header: 'State', value: standingOf, cell: (delivery) => <Status of={standingOf(delivery)} /> },
+  { header: 'Action', value: ({ action }) => action, cell: ({ action }) => action },
+  { header: 'Created', value: ({ at }) => at, cell: ({ at }) => <Moment at={at} /> },
+  {
+    header: 'Attempts',
+    isNumber: true,
+    value: ({ attempts }) => attempts.length,
+    cell: ({ attempts }) => attempts.length,
+  },
+  {
+    header: 'Reason',
+    value: ({ reason }) => reason ?? '',
+    cell: ({ reason }) => (reason === undefined ? '–' : <code>{reason}</code>),
+  },
+  { header: 'Event', cell: ({ event_guid }) => <WhyLink guid={event_guid} /> },
+];

@@ -1,14 +1,19 @@
 import { Link } from '@tanstack/react-router';
 import { Page } from '../../parts/page.tsx';
 import { Found, troubleOf } from '../../parts/states.tsx';
-import { NoSubscriptions } from '../subscriptions/no-subscriptions.tsx';
-import { SubscribeButton } from '../subscriptions/subscribe-button.tsx';
-import { SubscriptionDialogs } from '../subscriptions/subscription-dialogs.tsx';
-import { SubscriptionTable } from '../subscriptions/subscription-table.tsx';
-import { SwitchOnAll } from '../subscriptions/switch-on-all.tsx';
-import { useSubscriptionRows, type ListedSubscription } from '../subscriptions/use-subscription-rows.ts';
-import { LastDay } from './last-day.tsx';
-import { NotDelivered } from './not-delivered.tsx';
+import { NoSubscriptions, SubscribeButton } from '../subscriptions/subscribe-dialog.tsx';
+import { SubscriptionDialogs, SwitchOnAll } from '../subscriptions/subscription-dialogs.tsx';
+import { SubscriptionTable, Retrying, Waiting } from '../subscriptions/subscription-table.tsx';
+import { useSubscriptionRows, type ListedSubscription, type HealthBucket, type useUnfinished } from '../subscriptions/use-subscription-rows.ts';
+import type { components } from '../../api/client-api.d.ts';
+import { writtenHere } from '../../parts/time.ts';
+import { HEALTH } from '../../parts/words.ts';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from '../subscriptions/health.tsx';
+import { useTold } from '../../api/use-told.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
+import { ActionOf } from '../deliveries/delivery-columns.tsx';
+import { KeyNames } from '../deliveries/keys.tsx';
 
 /** The first page of a client: what needs attention, how the last 24 hours went, and what did not get through. */
 export function ClientOverview() {
@@ -38,7 +43,7 @@ export function ClientOverview() {
 }
 
 /** Number of subscriptions shown here; their own page has the rest, in the same order. */
-const SHOWN = 10;
+const SUBSCRIPTIONS_SHOWN = 10;
 
 function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
   const troubled = rows.filter(({ condition }) => condition !== 'active' && condition !== 'not known yet');
@@ -61,13 +66,144 @@ function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
         </p>
       )}
       {troubled.length > 0 && (
-        <SubscriptionTable label="Subscriptions that need attention" rows={troubled.slice(0, SHOWN)} />
+        <SubscriptionTable label="Subscriptions that need attention" rows={troubled.slice(0, SUBSCRIPTIONS_SHOWN)} />
       )}
-      {troubled.length > SHOWN && (
+      {troubled.length > SUBSCRIPTIONS_SHOWN && (
         <p>
-          <Link to="/subscriptions">{troubled.length - SHOWN} more</Link>
+          <Link to="/subscriptions">{troubled.length - SUBSCRIPTIONS_SHOWN} more</Link>
         </p>
       )}
     </section>
   );
+}
+
+type LastDayProps = { since: string; actions: readonly components['schemas']['StatisticsOfAction'][] };
+
+/** The last 24 hours of all actions together: each total leads to what was counted. */
+function LastDay({ since, actions }: LastDayProps) {
+  const buckets = (actions[0]?.buckets ?? []).map((_bucket, hour) => together(actions, hour));
+  return (
+    <section className="part" aria-label="Last 24 hours">
+      <div className="section-header">
+        <h2>Last 24 hours</h2>
+        <span className="small">since {writtenHere(since)}</span>
+      </div>
+      <div className="card last-day">
+        <ul className="totals">
+          {KINDS.map((kind) => (
+            <li key={kind}>
+              <HealthLink kind={kind} since={since}>
+                <strong>{sumOf(buckets, kind).toLocaleString()}</strong>
+                <span>
+                  <KindMark kind={kind} /> {HEALTH[kind]}
+                </span>
+              </HealthLink>
+            </li>
+          ))}
+        </ul>
+        <HealthBars buckets={buckets} />
+      </div>
+      <p className="small">As each ended: what was replayed or resent counts again. Tests do not count.</p>
+    </section>
+  );
+}
+
+/** An hour of all actions. */
+function together(actions: LastDayProps['actions'], hour: number): HealthBucket {
+  const same = actions.flatMap(({ buckets }) => buckets[hour] ?? []);
+  return {
+    at: same[0]?.at ?? '',
+    delivered: sumOf(same, 'delivered'),
+    retried: sumOf(same, 'retried'),
+    given_up: sumOf(same, 'given_up'),
+    suppressed: sumOf(same, 'suppressed'),
+  };
+}
+
+type ListedDelivery = components['schemas']['ListedDelivery'];
+
+const DELIVERIES_SHOWN = 20;
+const LOOK_EVERY_MS = 15_000;
+
+const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
+  { header: 'Status', cell: ({ status }) => <Status of={status} /> },
+  { header: 'Why', cell: (delivery) => whyOf(delivery) },
+  { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
+];
+
+type NotDeliveredProps = ReturnType<typeof useUnfinished>;
+
+/** Deliveries that wait or are tried again, and the last ones that did not get through: each leads to what happened to it. */
+function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
+  const latest = useTold(
+    ['deliveries', 'not delivered'],
+    ({ client }) =>
+      client.GET('/v1/deliveries', { params: { query: { status: ['exhausted', 'dropped'], limit: DELIVERIES_SHOWN } } }),
+    { refetchInterval: LOOK_EVERY_MS },
+  );
+  return (
+    <section className="part" aria-label="Not delivered">
+      <div className="section-header">
+        <h2>Not delivered</h2>
+        <Link to="/deliveries" search={{ status: 'exhausted,dropped' }}>
+          All
+        </Link>
+      </div>
+      <Unfinished retrying={retrying.data?.objects ?? []} waiting={waiting.data?.objects ?? []} />
+      <Found of={latest} what="deliveries">
+        {({ objects }) =>
+          objects.length > 0 ? (
+            <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+          ) : (
+            retrying.data?.objects.length === 0 && waiting.data?.objects.length === 0 && <Calm />
+          )
+        }
+      </Found>
+    </section>
+  );
+}
+
+type UnfinishedProps = Record<'retrying' | 'waiting', ListedSubscription['retrying']>;
+
+function Unfinished({ retrying, waiting }: UnfinishedProps) {
+  if (retrying.length + waiting.length === 0) return null;
+  return (
+    <p className="card line">
+      {waiting.length > 0 && <Waiting waiting={waiting} />}
+      {retrying.length > 0 && <Retrying retrying={retrying} />}
+    </p>
+  );
+}
+
+/** Nothing of what there is has failed or waits. */
+function Calm() {
+  const any = useTold(['deliveries', 'any'], ({ client }) =>
+    client.GET('/v1/deliveries', { params: { query: { limit: 1 } } }),
+  );
+  return (
+    <Found of={any} what="deliveries">
+      {({ objects }) => (
+        <p className="state">
+          {objects.length === 0 ? 'Nothing sent yet, or no longer kept.' : 'Every delivery got through.'}
+        </p>
+      )}
+    </Found>
+  );
+}
+
+/** Describes the receiver's last answer and its meaning. */
+function whyOf({ attempts, meaning, reason }: ListedDelivery): string {
+  const { http_status: status } = attempts.at(-1) ?? {};
+  const words = meaning ?? reason ?? '';
+  return status === undefined ? words : `HTTP ${status}: ${words}`;
 }

@@ -1,20 +1,59 @@
 import { useState, type SyntheticEvent } from 'react';
 import { told } from '../../api/ask.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { DialogTools } from '../../parts/dialog-tools.tsx';
-import { forgetting } from '../../parts/faults.tsx';
-import { Failed, Found } from '../../parts/states.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { ActionChoice } from './action-choice.tsx';
-import { AuditFields } from './audit-fields.tsx';
-import { CallbackUrlField } from './callback-url-field.tsx';
-import { SubscribeResults } from './subscribe-results.tsx';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
+import { forgetting } from '../../parts/form.tsx';
+import { Failed, Found, Loading, Empty } from '../../parts/states.tsx';
+import { useSignedIn, mayWrite } from '../../session/session.ts';
+import { ActionChoice, CallbackUrlField, AuditFields } from './subscription-fields.tsx';
 import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscribing.ts';
+import { Link } from '@tanstack/react-router';
+import type { components } from '../../api/client-api.d.ts';
+import { CopyButton } from '../../parts/text-block.tsx';
+import { Status } from '../../parts/values.tsx';
+import { useTests, isTaken, type TestOutcome } from './use-tests.ts';
+
+/** How to begin. */
+export function NoSubscriptions() {
+  return (
+    <Empty>
+      <p>
+        <strong>No subscriptions yet.</strong> Subscribe to actions such as <code>order.created</code>: each event is
+        sent to the URL of your receiver. The <Link to="/catalog">catalog</Link> has every action with an example.
+      </p>
+    </Empty>
+  );
+}
+
+type SubscribeButtonProps = {
+  /** Undefined while they are not known. */
+  current: readonly Subscription[] | undefined;
+  /** An action that is wanted from the start: the dialog is open then. */
+  wanted?: string | undefined;
+  /** Whether it is what the page leads to first. */
+  isMain: boolean;
+};
+
+/** For tokens that may change subscriptions. */
+export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProps) {
+  const session = useSignedIn();
+  const [isOpen, setOpen] = useState(wanted !== undefined);
+  if (!mayWrite(session)) return null;
+  return (
+    <>
+      <button type="button" className={isMain ? 'main' : ''} onClick={() => setOpen(true)}>
+        Subscribe
+      </button>
+      {isOpen && current !== undefined && (
+        <SubscribeDialog action={wanted} current={current} close={() => setOpen(false)} />
+      )}
+    </>
+  );
+}
 
 type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
 /** Subscribes to some actions at one URL, shows the result of each, and sends tests. */
-export function SubscribeDialog({ action, current, close }: SubscribeProps) {
+function SubscribeDialog({ action, current, close }: SubscribeProps) {
   const offered = useOffered();
   // The state when it was opened: changes made here must not be shown as earlier ones.
   const [before] = useState(current);
@@ -94,3 +133,100 @@ function usualUrlOf(current: readonly Subscription[]): string {
 const auditFieldsOf = (actions: readonly OfferedAction[]): string[] => [
   ...new Set(actions.flatMap(({ audit_fields: fields = [] }) => fields)),
 ];
+
+type SubscribeResult = components['schemas']['PutSubscription'];
+
+/** The result of each action: its verification token, or why it was refused. A test can be sent to all at once. */
+function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {
+  const { ask } = useSignedIn();
+  const made = results.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
+  const tokens = made.flatMap(({ action, verification_token: token }) =>
+    token === undefined ? [] : [[action, token] as const],
+  );
+  const { tested, hasBegun, send } = useTests(made.map(({ guid }) => guid));
+  return (
+    <div className="part">
+      {tokens.length > 0 && (
+        <p>
+          Each subscription has its own verification token, sent as <code>X-Service-Verification-Token</code>. Compare
+          it, or verify the signature
+          {ask.actingFor === undefined && (
+            <>
+              {' '}
+              by a <Link to="/secrets">signing secret</Link>
+            </>
+          )}
+          .
+        </p>
+      )}
+      <ul className="results">
+        {results.map((result) => (
+          <li key={result.action} aria-label={result.action}>
+            <Result result={result} />
+            {hasBegun && result.subscription !== undefined && (
+              <TestResult tested={tested.get(result.subscription.guid)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className="tools">
+        {made.length > 0 && !hasBegun && (
+          <button type="button" className="main" onClick={send}>
+            {made.length > 1 ? `Send a test to all ${made.length}` : 'Send a test'}
+          </button>
+        )}
+        {tokens.length > 1 && (
+          <>
+            <CopyButton text={JSON.stringify(Object.fromEntries(tokens), null, 2)} label="all as JSON" isNamed />
+            <CopyButton text={tokens.map(inEnvironment).join('\n')} label="all as .env" isNamed />
+          </>
+        )}
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Such as `WAYBELL_TOKEN_ORDER_CREATED=…`. */
+const inEnvironment = ([action, token]: readonly [string, string]): string =>
+  `WAYBELL_TOKEN_${action.toUpperCase().replaceAll(/\W/g, '_')}=${token}`;
+
+function Result({ result: { action, result, subscription, problem } }: { result: SubscribeResult }) {
+  const token = subscription?.verification_token;
+  return (
+    <>
+      <div className="line">
+        <strong>{action}</strong>
+        <Status of={result} />
+        {subscription?.is_active === false && <Status of="switched off" />}
+      </div>
+      {token !== undefined && (
+        <p className="line">
+          <code>{token}</code>
+          <CopyButton text={token} label={`verification token of ${action}`} />
+        </p>
+      )}
+      {problem !== undefined && <p>{problem.detail}</p>}
+    </>
+  );
+}
+
+/** How a test went, in a line that leads to its delivery; undefined while it is not answered. */
+function TestResult({ tested }: { tested: TestOutcome | undefined }) {
+  if (tested === undefined) return <Loading what="the answer to the test" />;
+  if (tested.kind === 'failed') return <Failed error={tested.error} />;
+  const { guid, attempts } = tested.test;
+  const { http_status: status, meaning } = attempts.at(-1) ?? {};
+  return (
+    <p className="line">
+      <Status of={isTaken(tested.test) ? 'delivered' : 'refused'} />
+      {status !== undefined && <code>HTTP {status}</code>}
+      {meaning}
+      <Link to="/deliveries/$guid" params={{ guid }}>
+        Open delivery
+      </Link>
+    </p>
+  );
+}

@@ -1,8 +1,7 @@
 import type { components } from '../../api/client-api.d.ts';
-import type { Session } from '../../session/session.ts';
+import { type Session, useSignedIn } from '../../session/session.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { told } from '../../api/ask.ts';
-import { useSignedIn } from '../../session/session.ts';
 
 export type Subscription = components['schemas']['Subscription'];
 type CarrierActionName = components['schemas']['CarrierActionName'];
@@ -47,4 +46,19 @@ export function useSubscriptionChange<Answer, Input = void>(
     ...(onSuccess && { onSuccess }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
   });
+}
+
+/** Whether all words are in the name or the description of an action; one with a `*` is a pattern of the whole name. */
+export function isFound({ action, description }: OfferedAction, words: string): boolean {
+  const text = `${action} ${action.replaceAll(/[._]/g, ' ')} ${description}`.toLowerCase();
+  return words
+    .trim()
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => (word.includes('*') ? patternOf(word).test(action) : text.includes(word)));
+}
+
+function patternOf(word: string): RegExp {
+  const parts = word.split('*').map((part) => part.replaceAll(/\W/g, String.raw`\$&`));
+  return new RegExp(`^${parts.join('.*')}$`);
 }

@@ -1,12 +1,22 @@
-import { createContext, use, useState, type ReactNode } from 'react';
-import { EditDialog } from './edit-dialog.tsx';
-import { EndDialog } from './end-dialog.tsx';
-import { PauseDialog } from './pause-dialog.tsx';
-import { ReplayDialog } from './replay-dialog.tsx';
-import type { Subscription } from './subscribing.ts';
+import { createContext, use, useState, type ReactNode, useEffect, useRef, type SyntheticEvent } from 'react';
+import { type Subscription, useSubscriptionChange, useOffered, type OfferedAction, unsubscribe } from './subscribing.ts';
 import { SwitchOnDialog } from './switch-on-dialog.tsx';
-import { TestDialog } from './test-dialog.tsx';
-import { TokenDialog } from './token-dialog.tsx';
+import { Link } from '@tanstack/react-router';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
+import { Failed, Loading, Found } from '../../parts/states.tsx';
+import { AttemptList } from '../find/attempts.tsx';
+import { useTest } from './use-tests.ts';
+import { told } from '../../api/ask.ts';
+import { writtenHere } from '../../parts/time.ts';
+import { forgetting } from '../../parts/form.tsx';
+import { useTell } from '../../parts/notices.tsx';
+import { PAUSES, REPLAYS } from '../../parts/words.ts';
+import { useSignedIn, mayWrite } from '../../session/session.ts';
+import { ReplayForm } from './replay-form.tsx';
+import { AuditFields, CallbackUrlField } from './subscription-fields.tsx';
+import { useTold } from '../../api/use-told.ts';
+import { CopyButton } from '../../parts/text-block.tsx';
+import type { ListedSubscription } from './use-subscription-rows.ts';
 
 const DIALOGS = {
   test: TestDialog,
@@ -40,6 +50,280 @@ export function SubscriptionDialogs({ children }: { children: ReactNode }) {
 function AskedDialog({ asked: { dialog, subscriptions }, close }: { asked: Asked; close: () => void }) {
   if (dialog === 'switch on') return <SwitchOnDialog subscriptions={subscriptions} close={close} />;
   const [subscription] = subscriptions;
-  const Dialog = DIALOGS[dialog];
-  return subscription && <Dialog subscription={subscription} close={close} />;
+  const Opened = DIALOGS[dialog];
+  return subscription && <Opened subscription={subscription} close={close} />;
+}
+
+type TestProps = { subscription: Subscription; close: () => void };
+
+/** Sends the example of the action, once, and shows what the receiver says. */
+function TestDialog({ subscription: { guid, action }, close }: TestProps) {
+  const test = useTest(guid);
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    // Once, though React looks twice.
+    if (!hasBegun.current) test.mutate();
+    hasBegun.current = true;
+  });
+  return (
+    <Dialog title={`Test of ${action}`} close={close}>
+      <p className="small">
+        The action's example, signed like any other, with the header <code>X-Webhook-Test: true</code>.
+      </p>
+      <div aria-live="polite">
+        {test.isPending && <Loading what="the response" />}
+        {test.error !== null && <Failed error={test.error} retry={() => test.mutate()} />}
+        {test.data !== undefined && (
+          <>
+            <AttemptList attempts={test.data.attempts} />
+            <div className="tools">
+              <button type="button" onClick={() => test.mutate()}>
+                Send again
+              </button>
+              <Link to="/deliveries/$guid" params={{ guid: test.data.guid }}>
+                Open delivery
+              </Link>
+            </div>
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+type PauseProps = { subscription: Subscription; close: () => void };
+
+/** How long that is, the API knows: a day, unless it is set otherwise. */
+const LONGEST = 'The longest (1 day)';
+const A_TIME = 'Until …';
+
+/** Has what is due for a subscription wait for a while, at most as long as a delivery may wait. */
+function PauseDialog({ subscription: { guid, action }, close }: PauseProps) {
+  const { ask } = useSignedIn();
+  const tell = useTell();
+  const [length, setLength] = useState<string>('1 hour');
+  const [time, setTime] = useState('');
+  const pause = useSubscriptionChange(
+    (until: Date | undefined) =>
+      told(
+        ask.client.POST('/v1/subscriptions/{guid}/pause', {
+          params: { path: { guid } },
+          body: until === undefined ? {} : { until: until.toISOString() },
+        }),
+      ),
+    ({ paused_until: until }) => {
+      tell(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
+      close();
+    },
+  );
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    pause.mutate(endOf(length, time));
+  };
+  return (
+    <Dialog title={`Pause ${action}`} close={close}>
+      <form onSubmit={submit} {...forgetting(pause)}>
+        <p>Deliveries wait and are sent when the pause ends. A pause never switches a subscription off.</p>
+        <label htmlFor="pause-length">Pause for</label>
+        <select id="pause-length" value={length} onChange={(event) => setLength(event.target.value)}>
+          {[...Object.keys(PAUSES), LONGEST, A_TIME].map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+        {length === A_TIME && (
+          <>
+            <label htmlFor="pause-until">Until (within a day)</label>
+            <input
+              id="pause-until"
+              type="datetime-local"
+              required
+              value={time}
+              onChange={(event) => setTime(event.target.value)}
+            />
+          </>
+        )}
+        {pause.error !== null && <Failed error={pause.error} />}
+        <DialogTools does="Pause" isPending={pause.isPending} close={close} />
+      </form>
+    </Dialog>
+  );
+}
+
+function endOf(length: string, time: string): Date | undefined {
+  if (length === A_TIME) return new Date(time);
+  const ms = Object.entries(PAUSES).find(([name]) => name === length)?.[1];
+  return ms === undefined ? undefined : new Date(Date.now() + ms);
+}
+
+type ReplayProps = { subscription: Subscription; close: () => void };
+
+/** The time that stands for: while it was off. */
+const WHILE_OFF = 0;
+
+/** Sends again what the client missed of an action. */
+function ReplayDialog({ subscription: { guid, action, missed }, close }: ReplayProps) {
+  const [ms, setMs] = useState<number>(missed === undefined ? REPLAYS['Last 24 hours'] : WHILE_OFF);
+  return (
+    <Dialog title={`Replay ${action}`} close={close}>
+      <ReplayForm
+        action={action}
+        asksWhich={ms !== WHILE_OFF}
+        requestOf={(isIncluded) =>
+          ms === WHILE_OFF
+            ? { subscription_guid: guid, missed: true }
+            : { action, since: new Date(Date.now() - ms).toISOString(), include_suppressed: isIncluded }
+        }
+      >
+        <label>
+          Time range
+          <select value={ms} onChange={({ target }) => setMs(Number(target.value))}>
+            {missed !== undefined && <option value={WHILE_OFF}>While it was off</option>}
+            {Object.entries(REPLAYS).map(([name, value]) => (
+              <option key={name} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </ReplayForm>
+    </Dialog>
+  );
+}
+
+type EditProps = { subscription: Subscription; close: () => void };
+
+/** Changes a subscription in place: its verification token and its history stay. */
+function EditDialog({ subscription, close }: EditProps) {
+  const offered = useOffered();
+  return (
+    <Dialog title={`Edit ${subscription.action}`} close={close}>
+      <Found of={offered} what="the actions">
+        {(actions) => (
+          <EditForm
+            subscription={subscription}
+            offered={actions.find(({ action }) => action === subscription.action)}
+            close={close}
+          />
+        )}
+      </Found>
+    </Dialog>
+  );
+}
+
+function EditForm({ subscription, offered, close }: EditProps & { offered: OfferedAction | undefined }) {
+  const { guid, action, is_active: isActive } = subscription;
+  const { ask } = useSignedIn();
+  const tell = useTell();
+  const [callbackUrl, setCallbackUrl] = useState(subscription.callback_url);
+  const [fields, setFields] = useState(subscription.audit_field_set);
+  const save = useSubscriptionChange(
+    () =>
+      told(
+        ask.client.PATCH('/v1/subscriptions/{guid}', {
+          params: { path: { guid } },
+          body: {
+            callback_url: callbackUrl,
+            ...(offered?.audit_fields !== undefined && { audit_field_set: fields ?? null }),
+          },
+        }),
+      ),
+    () => {
+      tell(`${action} saved.`);
+      close();
+    },
+  );
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form onSubmit={submit} {...forgetting(save)}>
+      <p className="small">
+        The verification token stays the same.
+        {!isActive && ' The subscription stays switched off until you switch it on.'}
+      </p>
+      <CallbackUrlField value={callbackUrl} change={setCallbackUrl} />
+      {offered?.audit_fields !== undefined && (
+        <AuditFields names={offered.audit_fields} chosen={fields} choose={setFields} />
+      )}
+      {save.error !== null && <Failed error={save.error} />}
+      <DialogTools does="Save" isPending={save.isPending} close={close} />
+    </form>
+  );
+}
+
+type TokenProps = { subscription: Subscription; close: () => void };
+
+/** The verification token in each notification of a subscription: requested only once it is to be shown. */
+function TokenDialog({ subscription: { guid, action }, close }: TokenProps) {
+  const subscription = useTold(
+    ['verification-token', guid],
+    ({ client }) => client.GET('/v1/subscriptions/{guid}', { params: { path: { guid } } }),
+    // Not longer than it is looked at.
+    { gcTime: 0 },
+  );
+  return (
+    <Dialog title={`Verification token of ${action}`} close={close}>
+      <Found of={subscription} what="the token">
+        {({ verification_token: token }) =>
+          token === undefined ? (
+            <p>Only the client itself is shown its tokens.</p>
+          ) : (
+            <>
+              <p>
+                Sent with every notification as <code>X-Service-Verification-Token</code>: compare it, or verify the
+                signature.
+              </p>
+              <p className="line">
+                <code>{token}</code> <CopyButton text={token} label="verification token" />
+              </p>
+            </>
+          )
+        }
+      </Found>
+    </Dialog>
+  );
+}
+
+type EndProps = { subscription: Subscription; close: () => void };
+
+function EndDialog({ subscription: { action }, close }: EndProps) {
+  const session = useSignedIn();
+  const tell = useTell();
+  const end = useSubscriptionChange(
+    () => unsubscribe(session, action),
+    () => {
+      tell(`Unsubscribed from ${action}.`);
+      close();
+    },
+  );
+  return (
+    <Dialog title={`Unsubscribe from ${action}?`} close={close}>
+      <p>
+        Ends the subscription. Deliveries that are waiting or retrying are dropped. To keep them waiting, pause it
+        instead.
+      </p>
+      {end.error !== null && <Failed error={end.error} />}
+      <DialogTools
+        does="Unsubscribe"
+        isDangerous
+        isPending={end.isPending}
+        close={close}
+        onClick={() => end.mutate()}
+      />
+    </Dialog>
+  );
+}
+
+/** The way back from an outage for all that are off, as one button; nothing where none is. */
+export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
+  const session = useSignedIn();
+  const ask = useAsk();
+  const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);
+  if (off.length === 0 || !mayWrite(session)) return null;
+  return (
+    <button type="button" className="main" onClick={() => ask('switch on', off)}>
+      Test, switch on and replay{off.length > 1 && ` ${off.length}`}
+    </button>
+  );
 }

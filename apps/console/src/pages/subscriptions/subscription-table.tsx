@@ -1,11 +1,17 @@
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid } from '../../parts/guid.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { RowHealth } from './row-health.tsx';
-import { RowStatus } from './row-status.tsx';
-import { RowTools } from './row-tools.tsx';
-import type { ListedSubscription } from './use-subscription-rows.ts';
+import { type ListedSubscription, MOST_UNFINISHED } from './use-subscription-rows.ts';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useId, useRef } from 'react';
+import { ruleInWords, WAITING, HEALTH } from '../../parts/words.ts';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from './health.tsx';
+import { useAsk } from './subscription-dialogs.tsx';
+import { told } from '../../api/ask.ts';
+import { useTell } from '../../parts/notices.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { useSubscriptionChange, type Subscription } from './subscribing.ts';
 
 const READ: readonly TableColumn<ListedSubscription>[] = [
   {
@@ -39,6 +45,223 @@ export function SubscriptionTable({ label, rows }: { label: string; rows: readon
         columns={mayWrite(session) ? WRITE : READ}
         keyOf={({ subscription }) => subscription.guid}
       />
+    </div>
+  );
+}
+
+/** How a subscription stands, and why, in a line. */
+function RowStatus({ row }: { row: ListedSubscription }) {
+  return (
+    <div className="row-status">
+      <Status of={row.condition === 'missed' ? 'active' : row.condition} />
+      <Why row={row} />
+    </div>
+  );
+}
+
+function Why({ row: { subscription, condition, retrying, waiting } }: { row: ListedSubscription }) {
+  const { guid, stopped, deactivation, missed, suspension, paused_until: pausedUntil } = subscription;
+  switch (condition) {
+    case 'stopped':
+      return (
+        stopped && (
+          <Small>
+            by the operator since <Moment at={stopped.at} />: <Foreign text={stopped.reason} />
+          </Small>
+        )
+      );
+    case 'switched off':
+      return (
+        deactivation && (
+          <Small>
+            <Moment at={deactivation.at} />: {ruleInWords(deactivation.rule)}
+          </Small>
+        )
+      );
+    case 'missed':
+      return (
+        missed && (
+          <Small>
+            {missed.count !== undefined && `${missed.count.toLocaleString()} `}missed from <Moment at={missed.since} />{' '}
+            to <Moment at={missed.until} />
+          </Small>
+        )
+      );
+    case 'suspended':
+      return suspension && <Small>the account does not have the feature {suspension.feature}</Small>;
+    case 'paused':
+      return (
+        pausedUntil !== undefined && (
+          <Small>
+            until <Moment at={pausedUntil} />: deliveries wait
+          </Small>
+        )
+      );
+    case 'waiting':
+    case 'retrying':
+      return (
+        <>
+          {waiting.length > 0 && <Waiting waiting={waiting} subscription={guid} />}
+          {retrying.length > 0 && <Retrying retrying={retrying} subscription={guid} />}
+        </>
+      );
+    case 'not known yet':
+    case 'active':
+      return null;
+  }
+}
+
+const atLeast = ({ length }: readonly unknown[]): string =>
+  length === MOST_UNFINISHED ? `${MOST_UNFINISHED} or more` : length.toLocaleString();
+
+type RetryingProps = { retrying: ListedSubscription['retrying']; subscription?: string };
+
+/** How many deliveries are to be tried again, of a subscription or of all, and what the newest of their attempts says. */
+export function Retrying({ retrying, subscription }: RetryingProps) {
+  return (
+    <Small>
+      <Link to="/deliveries" search={{ status: 'retrying', ...(subscription !== undefined && { subscription }) }}>
+        {atLeast(retrying)} retrying
+      </Link>
+      : {failureOf(retrying)}
+    </Small>
+  );
+}
+
+type WaitingProps = { waiting: ListedSubscription['waiting']; subscription?: string };
+
+/** How many deliveries wait, of a subscription or of all, since when and why. */
+export function Waiting({ waiting, subscription }: WaitingProps) {
+  const [newest, oldest] = [waiting[0], waiting.at(-1)];
+  return (
+    <Small>
+      <Link to="/deliveries" search={{ status: 'waiting', ...(subscription !== undefined && { subscription }) }}>
+        {atLeast(waiting)} waiting
+      </Link>{' '}
+      since {oldest !== undefined && <Moment at={oldest.at} />}
+      {waiting.length === MOST_UNFINISHED && ' or longer'}
+      {newest?.waiting !== undefined && subscription !== undefined && <>: {WAITING[newest.waiting.why][0]}</>}
+    </Small>
+  );
+}
+
+const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
+
+/** Returns the failure of the newest of their attempts. */
+function failureOf(retrying: ListedSubscription['retrying']): string {
+  const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
+  return status === undefined ? meaning : `HTTP ${status}`;
+}
+
+/** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
+function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription }) {
+  const first = buckets?.[0];
+  const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets ?? [], kind) })).filter(({ sum }) => sum > 0);
+  if (buckets === undefined || first === undefined || counts.length === 0) return <span className="quietly">–</span>;
+  return (
+    <div className="row-health">
+      <HealthBars buckets={buckets} />
+      <span className="counts">
+        {counts.map(({ kind, sum }) => (
+          <HealthLink key={kind} kind={kind} since={first.at} action={subscription.action}>
+            <KindMark kind={kind} /> {sum.toLocaleString()} {HEALTH[kind]}
+          </HealthLink>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+/** A button with the action that repairs the subscription, and a menu with all others. For tokens that may change it. */
+function RowTools({ row: { subscription, condition } }: { row: ListedSubscription }) {
+  const ask = useAsk();
+  const navigate = useNavigate();
+  const { guid, action, is_active: isActive, paused_until: pausedUntil, stopped } = subscription;
+  const item = (name: string, dialog: Parameters<typeof ask>[0], isDangerous = false): MenuItem => ({
+    name,
+    onChoose: () => ask(dialog, [subscription]),
+    isDangerous,
+  });
+  const items = [
+    ...(stopped === undefined ? [item('Send a test', 'test')] : []),
+    item('Replay', 'replay'),
+    ...(isActive && pausedUntil === undefined ? [item('Pause', 'pause')] : []),
+    item('Edit', 'edit'),
+    item('Verification token', 'token'),
+    { name: 'Deliveries', onChoose: () => void navigate({ to: '/deliveries', search: { subscription: guid } }) },
+    item('Unsubscribe', 'end', true),
+  ];
+  return (
+    <div className="row-tools">
+      {condition === 'switched off' && (
+        <button type="button" onClick={() => ask('switch on', [subscription])}>
+          Switch on
+        </button>
+      )}
+      {condition === 'missed' && (
+        <button type="button" onClick={() => ask('replay', [subscription])}>
+          Replay missed
+        </button>
+      )}
+      {condition === 'paused' && <ResumeButton subscription={subscription} />}
+      <Menu label={`Actions for ${action}`} items={items} />
+    </div>
+  );
+}
+
+/** Ends a pause: what waited is sent. */
+function ResumeButton({ subscription: { guid, action } }: { subscription: Subscription }) {
+  const { ask } = useSignedIn();
+  const tell = useTell();
+  const resume = useSubscriptionChange(
+    () => told(ask.client.POST('/v1/subscriptions/{guid}/resume', { params: { path: { guid } }, body: {} })),
+    () => tell(`${action} resumed. Waiting deliveries are being sent.`),
+  );
+  return (
+    <>
+      <button type="button" disabled={resume.isPending} onClick={() => resume.mutate()}>
+        Resume
+      </button>
+      {resume.error !== null && <Failed error={resume.error} />}
+    </>
+  );
+}
+
+/** `name`: what the button of it says. */
+type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
+
+type MenuProps = {
+  /** Name of the menu, for screen readers. */
+  label: string;
+  items: readonly MenuItem[];
+  children?: ReactNode;
+};
+
+/** A button that opens what can be done to a row. The browser's own popover closes it by Escape, or a click elsewhere. */
+function Menu({ label, items, children = '⋯' }: MenuProps) {
+  const id = useId();
+  const list = useRef<HTMLUListElement>(null);
+  return (
+    <div className="menu">
+      <button type="button" className="quiet" popoverTarget={id} aria-label={label}>
+        {children}
+      </button>
+      <ul id={id} popover="auto" ref={list}>
+        {items.map(({ name, onChoose, isDangerous = false }) => (
+          <li key={name}>
+            <button
+              type="button"
+              className={isDangerous ? 'bad' : ''}
+              onClick={() => {
+                list.current?.hidePopover();
+                onChoose();
+              }}
+            >
+              {name}
+            </button>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

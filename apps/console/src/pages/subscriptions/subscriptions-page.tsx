@@ -2,11 +2,9 @@ import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Page } from '../../parts/page.tsx';
 import { Found, troubleOf } from '../../parts/states.tsx';
-import { NoSubscriptions } from './no-subscriptions.tsx';
-import { SubscribeButton } from './subscribe-button.tsx';
-import { SubscriptionDialogs } from './subscription-dialogs.tsx';
+import { NoSubscriptions, SubscribeButton } from './subscribe-dialog.tsx';
+import { SubscriptionDialogs, SwitchOnAll } from './subscription-dialogs.tsx';
 import { SubscriptionTable } from './subscription-table.tsx';
-import { SwitchOnAll } from './switch-on-all.tsx';
 import { useSubscriptionRows, type ListedSubscription } from './use-subscription-rows.ts';
 
 /** From so many on, there is a field to narrow them down. */

@@ -2,8 +2,18 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { told } from '../../api/ask.ts';
 import { useSignedIn } from '../../session/session.ts';
-import type { DeliveryDetail } from '../find/types.ts';
-import { inTurn } from './in-turn.ts';
+import type { DeliveryDetail } from '../find/delivery.ts';
+
+/** Sends the example of a subscription's action, once, also while that is switched off or paused; tells what the receiver said. */
+export function useTest(guid: string) {
+  const { ask } = useSignedIn();
+  return useMutation({
+    mutationFn: () => told(ask.client.POST('/v1/subscriptions/{guid}/test', { params: { path: { guid } } })),
+  });
+}
+
+/** Whether the receiver took the test. */
+export const isTaken = ({ attempts }: DeliveryDetail): boolean => attempts.at(-1)?.kind === 'delivered';
 
 /** How a test went: what its receiver answered, or why none was sent. */
 export type TestOutcome = { kind: 'answered'; test: DeliveryDetail } | { kind: 'failed'; error: Error };
@@ -25,4 +35,16 @@ export function useTests(guids: readonly string[]) {
   };
   const run = useMutation({ mutationFn: async () => inTurn(guids, { atOnce: AT_ONCE, work }) });
   return { tested, hasBegun: !run.isIdle, send: () => run.mutate() };
+}
+
+/** Works on all of them, at most so many at once, in their order. The work itself says what went wrong: it must not reject. */
+export async function inTurn<T>(
+  all: readonly T[],
+  { atOnce, work }: { atOnce: number; work: (each: T) => Promise<void> },
+): Promise<void> {
+  const rest = [...all];
+  const next = async (): Promise<void> => {
+    for (let each = rest.shift(); each !== undefined; each = rest.shift()) await work(each);
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
 }

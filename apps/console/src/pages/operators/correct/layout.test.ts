@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isOnOneLine, withoutBlanks } from './layout.ts';
+import { isOnOneLine, withoutBlanks } from './json-text.ts';
 
 describe('withoutBlanks', () => {
   test('leaves every digit and every sign of a string as it is', () => {

@@ -1,0 +1,62 @@
+import type { components, operations } from '../../api/client-api.d.ts';
+import type { AccountName } from '../operators/types.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { told } from '../../api/ask.ts';
+import { useSignedIn } from '../../session/session.ts';
+
+type ListedDelivery = components['schemas']['ListedDelivery'];
+
+/** A name of what an event is about, such as the number of an order. */
+export type ShownKey = ListedDelivery['keys'][number];
+
+/** The filter in the page's address. `status` may be several, separated by commas. */
+export type ListFilter = {
+  status?: string;
+  action?: string;
+  subscription?: string;
+  endpoint?: string;
+  reason?: string;
+  key?: string;
+  guid?: string;
+  since?: string;
+  until?: string;
+  account?: string;
+  client?: string;
+};
+
+/** A delivery in a list; to operators with whose it is. */
+export type ShownDelivery = ListedDelivery & { account?: AccountName; client_id?: string };
+
+const PAGE_SIZE = 50;
+
+type DeliveriesPage = { objects: ShownDelivery[]; next: string | null };
+type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
+
+/** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
+export function useDeliveries({ status, ...filter }: ListFilter) {
+  const { ask, view } = useSignedIn();
+  return useInfiniteQuery({
+    queryKey: ['deliveries', { status, ...filter }],
+    queryFn: async ({ pageParam: cursor }): Promise<DeliveriesPage> => {
+      const given = {
+        ...filter,
+        ...(status !== undefined && { status: status.split(',') }),
+        ...(cursor !== '' && { cursor }),
+        limit: PAGE_SIZE,
+      };
+      // The API names members that are none of these.
+      const query = given as Query;
+      return view === 'operator'
+        ? told(ask.operator.GET('/v1/admin/deliveries', { params: { query } }))
+        : told(ask.client.GET('/v1/deliveries', { params: { query } }));
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  });
+}
+
+/** Up to when a look went that has not come to its end: its `next` begins with that time. */
+export function lookedBackTo(next: string): string | undefined {
+  const at = Number(next.split('_')[0]);
+  return Number.isFinite(at) ? new Date(at).toISOString() : undefined;
+}

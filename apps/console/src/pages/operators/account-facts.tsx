@@ -1,0 +1,164 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type SyntheticEvent } from 'react';
+import { told } from '../../api/ask.ts';
+import { useTold } from '../../api/use-told.ts';
+import { DialogTools, Dialog } from '../../parts/dialog.tsx';
+import { forgetting } from '../../parts/form.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { useTell } from '../../parts/notices.tsx';
+import { Failed, Found } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { FeatureChoice } from './feature-choice.tsx';
+import { FEATURES, type Account, type AccountClosing } from './types.ts';
+
+/** The name and the features of an account, which can be changed. */
+export function AccountFacts({ account }: { account: Account }) {
+  const [name, setName] = useState(account.name ?? '');
+  const [features, setFeatures] = useState<readonly Account['features'][number][]>(account.features);
+  const update = useUpdate(account);
+  const added = features.filter((feature) => !account.features.includes(feature));
+  const removed = account.features.filter((feature) => !features.includes(feature));
+  const isRenamed = name.trim() !== (account.name ?? '');
+  const isChanged = isRenamed || added.length > 0 || removed.length > 0;
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    update.mutate({
+      ...(isRenamed && { name: name.trim() === '' ? null : name.trim() }),
+      ...(added.length > 0 && { add_features: added }),
+      ...(removed.length > 0 && { remove_features: removed }),
+    });
+  };
+  return (
+    <section className="part card" aria-labelledby="account-facts">
+      <h2 id="account-facts">Name and features</h2>
+      <form className="stack" onSubmit={submit} {...forgetting(update)}>
+        <label>
+          Name
+          <br />
+          <input value={name} maxLength={200} onChange={(event) => setName(event.target.value)} />
+        </label>
+        <FeatureChoice chosen={FEATURES.filter((each) => features.includes(each))} choose={setFeatures} />
+        {removed.length > 0 && (
+          <p className="small">Subscriptions stay. Nothing is sent for them while their feature is off.</p>
+        )}
+        {update.error !== null && <Failed error={update.error} />}
+        <div className="tools">
+          <button type="submit" disabled={!isChanged || update.isPending}>
+            {update.isPending ? 'Saving …' : 'Save'}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+type Update = {
+  name?: string | null;
+  add_features?: Account['features'];
+  remove_features?: Account['features'];
+};
+
+function useUpdate({ guid }: Account) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const tell = useTell();
+  return useMutation({
+    mutationFn: (body: Update) =>
+      told(ask.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
+    onSuccess: async (account) => {
+      tell('Account saved.');
+      queries.setQueryData(['account', guid], account);
+      await queries.invalidateQueries({ queryKey: ['accounts'] });
+    },
+  });
+}
+
+/** Ends all that is of an account, or opens it again. */
+export function AccountEnd({ account }: { account: Account }) {
+  const [isAsking, setAsking] = useState(false);
+  const change = useEnd(account);
+  return (
+    <section className="part card" aria-labelledby="account-end">
+      <h2 id="account-end">{account.closed_at === null ? 'Close the account' : 'Closed'}</h2>
+      {account.closed_at === null ? (
+        <div className="tools">
+          <button type="button" className="danger" onClick={() => setAsking(true)}>
+            Close account
+          </button>
+        </div>
+      ) : (
+        <>
+          <p>
+            Since <Moment at={account.closed_at} />. What ended with it stays ended when it is opened again.
+          </p>
+          {change.error !== null && <Failed error={change.error} />}
+          <div className="tools">
+            <button type="button" disabled={change.isPending} onClick={() => change.mutate('open')}>
+              Open account
+            </button>
+          </div>
+        </>
+      )}
+      {isAsking && <CloseDialog account={account} close={() => setAsking(false)} />}
+    </section>
+  );
+}
+
+/** The page's words for what ends with an account. */
+const ENDS = {
+  subscriptions: 'Subscriptions',
+  waiting: 'Waiting deliveries, dropped',
+  tokens: 'Access tokens',
+  console_links: 'Console links and sign-ins',
+  credentials: 'Hosts with credentials',
+  signing_secrets: 'Signing secrets',
+  listeners: 'Listeners',
+} as const satisfies Record<Exclude<keyof AccountClosing, 'account'>, string>;
+
+function CloseDialog({ account, close }: { account: Account; close: () => void }) {
+  const { guid } = account;
+  const ends = useTold(['closing', guid], ({ operator }) =>
+    operator.POST('/v1/admin/accounts/{guid}/close', { params: { path: { guid } }, body: { dry_run: true } }),
+  );
+  const change = useEnd(account, close);
+  return (
+    <Dialog title="Close the account?" close={close}>
+      <p>Ends at once, and cannot be taken back. The delivery log and the audit log stay.</p>
+      <Found of={ends} what="what would end">
+        {(found) => (
+          <ul>
+            {Object.entries(ENDS).map(([kind, words]) => (
+              <li key={kind}>
+                {words}: <strong>{found[kind as keyof typeof ENDS].toLocaleString()}</strong>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Found>
+      {change.error !== null && <Failed error={change.error} />}
+      <DialogTools
+        isDangerous
+        does="Close account"
+        isPending={change.isPending || ends.data === undefined}
+        close={close}
+        onClick={() => change.mutate('close')}
+      />
+    </Dialog>
+  );
+}
+
+function useEnd({ guid }: Account, onDone?: () => void) {
+  const { ask } = useSignedIn();
+  const queries = useQueryClient();
+  const params = { path: { guid } };
+  return useMutation({
+    mutationFn: async (to: 'close' | 'open') =>
+      to === 'open'
+        ? told(ask.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
+        : told(ask.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
+    onSuccess: async () => {
+      onDone?.();
+      await queries.invalidateQueries();
+    },
+  });
+}
