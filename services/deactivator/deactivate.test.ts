@@ -5,9 +5,9 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { until } from '@waybell/runtime/testing/until';
-import { announceDeactivations } from './announce-deactivations.ts';
+import { announceDeactivations } from './deactivations.ts';
 import { deactivate } from './deactivate.ts';
-import { startSweep } from './sweep.ts';
+import { startSweep } from './switch-off.ts';
 
 const NOTHING = { kind: 'done', caused: [] };
 const delivered: DeliveryEnd = { delivery: 'd', subscription: 's', generation: 1, isDelivered: true, at: 1 };

@@ -1,17 +1,11 @@
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
-import { announceDeactivations } from './announce-deactivations.ts';
+import { announceDeactivations, deactivationsIn } from './deactivations.ts';
 import type { Config } from './config.ts';
-import { deactivateStep } from './deactivate-step.ts';
-import { deactivationsIn } from './deactivations.ts';
-import { endGoneIn } from './end-gone.ts';
-import { noteEndsIn } from './note-ends.ts';
-import { noticesIn } from './notices.ts';
-import { startSweep } from './sweep.ts';
-import { switchOffIn } from './switch-off.ts';
-import { startTellingCertificates } from './tell-certificates.ts';
-import { startTellingTrouble } from './tell-trouble.ts';
+import { deactivateStep, endGoneIn, noteEndsIn } from './deactivate.ts';
+import { noticesIn, startTellingTrouble, startTellingCertificates } from './notices.ts';
+import { startSweep, switchOffIn } from './switch-off.ts';
 
 /** Looking at each room costs a tenth of a second where there are ten thousand. */
 const TROUBLE_EVERY_MS = 10_000;

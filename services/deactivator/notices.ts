@@ -2,6 +2,10 @@ import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { noticeAsJson, noticeKey, type OperationsNotice } from '@waybell/line/operations-notice';
 import { noticesExchange } from '@waybell/line/topology';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { Log } from '@waybell/runtime/log';
+import { runEvery } from '@waybell/runtime/run-every';
+import { Gauge } from 'prom-client';
+import type { Metrics } from '@waybell/runtime/metrics';
 
 const AT_ONCE = 100;
 
@@ -49,4 +53,66 @@ export function noticesIn(postgres: Postgres, { claimMs }: { claimMs: number }):
       contentType: 'application/json',
     }),
   };
+}
+
+/** A notice about an endpoint is published once deliveries have waited there for longer than this, … */
+const LATE = "interval '5 minutes'";
+/** … and repeated at this interval, like notices of failed deliveries. */
+const EVERY = "interval '1 hour'";
+const KEPT = "interval '7 days'";
+const PRUNED_AT_ONCE = 10_000;
+
+const STATEMENTS = [
+  { name: 'tell-exhausted', text: `select waybell.tell_exhausted(${EVERY})` },
+  {
+    name: 'prune-notices',
+    text: `delete from waybell.notices where guid in (
+      select guid from waybell.notices where at < now() - ${KEPT} order by at limit ${PRUNED_AT_ONCE})`,
+  },
+  { name: 'tell-late-endpoints', text: `select waybell.tell_late_endpoints(${LATE}, ${EVERY})` },
+];
+
+/** Writes notices of waiting and failing, at each interval, and deletes old ones. */
+export function startTellingTrouble(
+  postgres: Postgres,
+  { intervalMs, log }: { intervalMs: number; log: Log },
+): AsyncDisposable {
+  async function tell(): Promise<void> {
+    for (const statement of STATEMENTS) await whenAvailable(postgres, () => postgres.query(statement));
+  }
+  return runEvery(tell, { intervalMs, warning: 'trouble.not-told', log });
+}
+
+/** A notice is published this long before a certificate ends: an authority may take weeks for the next one. */
+const SOON = "interval '30 days'";
+
+const TELL = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
+const COUNT = {
+  name: 'count-certificates',
+  text: `select valid, ending, over from waybell.count_certificates(${SOON})`,
+};
+
+type TellCertificatesOptions = { intervalMs: number; log: Log; metrics: Metrics };
+
+/** Writes notices of receivers' certificates that end, and counts them, at each interval. */
+export function startTellingCertificates(
+  postgres: Postgres,
+  { intervalMs, log, metrics }: TellCertificatesOptions,
+): AsyncDisposable {
+  const gauge = gaugeCertificates(metrics);
+  async function tell(): Promise<void> {
+    await whenAvailable(postgres, () => postgres.query(TELL));
+    const { rows } = await whenAvailable(postgres, () => postgres.query<Record<string, number>>(COUNT));
+    for (const [state, certificates] of Object.entries(rows[0] ?? {})) gauge.set({ state }, certificates);
+  }
+  return runEvery(tell, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
+}
+
+export function gaugeCertificates(metrics: Metrics): Gauge<'state'> {
+  return new Gauge({
+    name: 'waybell_receiver_certificates',
+    help: 'Client certificates for receivers: valid, ending (within 30 days), over',
+    labelNames: ['state'],
+    registers: [metrics],
+  });
 }

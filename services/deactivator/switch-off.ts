@@ -1,5 +1,9 @@
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { InterfaceName } from '@waybell/line/outcomes';
+import type { Log } from '@waybell/runtime/log';
+import { Gauge } from 'prom-client';
+import type { Metrics } from '@waybell/runtime/metrics';
+import { runEvery } from '@waybell/runtime/run-every';
 
 /** The interfaces of each rule (carrier-webhooks, States and transitions), and how many subscriptions may go off at once. */
 export type SwitchOffRules = {
@@ -10,10 +14,10 @@ export type SwitchOffRules = {
 };
 
 /** Number of subscriptions that this call switched off, and of those that are held. */
-export type SwitchOffCounts = { off: number; held: number };
+type SwitchOffCounts = { off: number; held: number };
 
 /** Applies the rules to every subscription: see `switch-off.sql`. */
-export type SwitchOff = () => Promise<SwitchOffCounts>;
+type SwitchOff = () => Promise<SwitchOffCounts>;
 
 const SWITCH_OFF = {
   name: 'switch-off',
@@ -35,4 +39,27 @@ export function switchOffIn(
     const { rows } = await whenAvailable(postgres, asked);
     return rows[0] ?? { off: 0, held: 0 };
   };
+}
+
+type SweepOptions = { switchOff: SwitchOff; intervalMs: number; log: Log; metrics: Metrics };
+
+/** Applies the rules at each interval, and logs when more subscriptions are held than before. */
+export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions): AsyncDisposable {
+  const gauge = gaugeHeld(metrics);
+  let held = 0;
+  async function sweep(): Promise<void> {
+    const before = held;
+    ({ held } = await switchOff());
+    gauge.set(held);
+    if (held > before) log.warn({ held }, 'deactivations.held');
+  }
+  return runEvery(sweep, { intervalMs, warning: 'sweep.failed', log });
+}
+
+export function gaugeHeld(metrics: Metrics): Gauge {
+  return new Gauge({
+    name: 'waybell_deactivations_held',
+    help: 'Subscriptions kept on, as so many would go off',
+    registers: [metrics],
+  });
 }

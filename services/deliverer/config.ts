@@ -1,45 +1,135 @@
-import {
-  bool,
-  bytes,
-  checked,
-  constant,
-  count,
-  duration,
-  InvalidEnvironment,
-  readEnvironment,
-  str,
-  wait,
-  words,
-} from '@waybell/runtime/environment';
+import { bool, bytes, checked, constant, count, duration, InvalidEnvironment, readEnvironment, str, wait, words } from '@waybell/runtime/environment';
 import { USER_AGENT } from '@waybell/runtime/callback-terms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
-import {
-  brokerSettings,
-  callbackSettings,
-  lastKnownSettings,
-  patienceSettings,
-  postgresSettings,
-  processSettings,
-  redisSettings,
-  requestLimitSettings,
-  secretSettings,
-} from '@waybell/runtime/settings';
-import {
-  brokerConfig,
-  callbackConfig,
-  postgresConfig,
-  processConfig,
-  redisConfig,
-  requestLimits,
-} from '@waybell/runtime/process-config';
-import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import { selectActions } from '@waybell/line/line-topology';
+import { brokerSettings, callbackSettings, lastKnownSettings, patienceSettings, postgresSettings, processSettings, redisSettings, requestLimitSettings, secretSettings } from '@waybell/runtime/settings';
+import { brokerConfig, callbackConfig, postgresConfig, processConfig, redisConfig, requestLimits } from '@waybell/runtime/process-config';
+import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
 import { readProxy } from './request/proxy-tunnel.ts';
-import { egressSettings, readProbes } from './egress/egress-settings.ts';
-import { endpointSettings, readEndpoints } from './endpoints/endpoint-settings.ts';
-import { readWaitingOfAccounts, waitingOfAccounts } from './waiting/account-limits.ts';
+import type { EndpointsOptions } from './endpoints/endpoints.ts';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+
+/** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */
+const waitingOfAccounts = {
+  WAITING_MAX_ROWS: constant(
+    count({ per: 'account', default: 1_000_000, desc: 'deliveries of one account that wait, at most' }),
+  ),
+  WAITING_MAX_BYTES: constant(
+    bytes({
+      per: 'account',
+      default: 0,
+      desc: 'total size of the deliveries of one account that wait, at most; 0: a tenth of WAITING_ALL_MAX_BYTES',
+    }),
+  ),
+  ...waitingSettings,
+};
+
+type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
+
+/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
+const HELD_PART = 1 / 2;
+
+/** Share of all that may wait, for one account. */
+const ACCOUNT_PART = 1 / 10;
+
+function readWaitingOfAccounts(
+  settings: WaitingSettings,
+  { messages, bytes: heldBytes }: InHandLimit,
+): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
+  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
+  return {
+    ...readWaiting(settings),
+    held: { messages: held(messages), bytes: held(heldBytes) },
+    ofAccount: {
+      rows: settings.WAITING_MAX_ROWS,
+      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_PART),
+    },
+  };
+}
+
+/** Limits for endpoints, so that none holds up the others. Reasons: docs/decisions/0004-flow.md. */
+export const endpointSettings = {
+  DELIVER_WINDOW: count({
+    per: 'endpoint',
+    default: 64,
+    desc: 'requests under way at once to one endpoint; up to twice that while deliveries for it wait in Postgres',
+  }),
+  DELIVER_UNPROVEN_PERCENT: constant(
+    count({
+      per: 'process',
+      default: 20,
+      desc: 'share of the slots, at most, for endpoints that are new or hang; half of it for those that hang',
+    }),
+  ),
+  DELIVER_SLOW: constant(
+    duration({
+      default: 1_000,
+      desc: 'an endpoint that says nothing for longer than this, and than three times as long as usual, is taken to hang',
+    }),
+  ),
+  DELIVER_PATIENCE: constant(
+    duration({
+      // A little longer than DELIVER_SLOW: a delivery that waits behind a hanging request may be the next probe.
+      default: 1_100,
+      desc: 'how long a delivery waits in hand for its endpoint before it waits in its room',
+    }),
+  ),
+  DELIVER_ENDPOINTS: constant(
+    count({
+      per: 'process',
+      default: 100_000,
+      desc: 'endpoints that are remembered, with how they answer',
+    }),
+  ),
+};
+
+/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
+const SLOW_SHARE = 0.5;
+const FORGET_AFTER_MS = 3_600_000;
+/** Share of the deliveries held that may wait in hand for one endpoint. */
+const IN_HAND_PART = 1 / 16;
+
+type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
+
+/** `held`: how many deliveries may be held at once. */
+export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
+  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
+  const slots = settings.DELIVER_SLOTS;
+  return {
+    slots,
+    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
+    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
+    slowMs: settings.DELIVER_SLOW,
+    maxWaitMs: settings.DELIVER_PATIENCE,
+    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
+    maxInHand: 2 * slots,
+    maxEndpoints: settings.DELIVER_ENDPOINTS,
+    forgetAfterMs: FORGET_AFTER_MS,
+  };
+}
+
+const egressSettings = {
+  EGRESS_PROBE_URLS: checked(
+    words({
+      default: [],
+      desc: 'servers on the internet, connected to when receivers fail: if these fail too, it is our network; empty: some receivers',
+      example: 'https://a.example.com,https://b.example.net',
+    }),
+    readProbes,
+  ),
+};
+
+/** Reads origins from URLs. Throws if one is no http or https address. */
+function readProbes(urls: readonly string[]): string[] {
+  return urls.map((text) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
+    return url.origin;
+  });
+}
 
 export const delivererSettings = {
   ...processSettings,

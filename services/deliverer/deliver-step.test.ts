@@ -7,7 +7,7 @@ import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
-import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver.ts';
 import type { RequestOrigin } from './endpoints/endpoint.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';

@@ -1,13 +1,87 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
-import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom } from '@waybell/line/delivery';
+import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom, publishRetry, readDelivery, reportRejectedDelivery } from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/outcome-batch';
-import type { End, Handler, Outgoing, RowKey, Waiting } from '@waybell/line/messages';
+import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
-import { fail, failAttempt, makeAttempt, type AttemptOptions, type Attempting } from './make-attempt.ts';
-import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin } from './endpoints/endpoint.ts';
+import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin, type GrantedRequest, responseSpeed } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions } from './end-without-attempt.ts';
+import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions, exhausted, factsOf } from './end-without-attempt.ts';
+import { shownUrl } from '@waybell/notifications/callback';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Schedule } from '@waybell/line/line-topology';
+import type { Answer, Delivered } from '@waybell/line/outcomes';
+import type { AttemptResult } from './request/attempt.ts';
+import type { CallEndpoint } from './request/call-endpoint.ts';
+import { weighOpened } from '@waybell/line/delivery-batch';
+import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
+import type { OncePolicy } from '@waybell/line/once';
+import type { Step } from '@waybell/line/run-step';
+import type { Config } from './config.ts';
+
+export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
+  config: Pick<Config, 'actionKeys' | 'inHandLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
+};
+
+/** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
+export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
+  const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
+  const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
+  /** Ends a delivery that waited with its effects only while it is held. */
+  const ifHeld = (delivery: Delivery, end: End): End => {
+    const { waited } = delivery;
+    if (waited === undefined) return end;
+    const key = rowKeyOf(delivery, waited);
+    return (fate) =>
+      end(options.isClaimed(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
+  };
+  return {
+    name: 'deliverer',
+    queues: actionKeys.map(deliveryQueue),
+    inHandLimit: { ...inHandLimit, weigh: weighOpened },
+    parse: readDelivery,
+    handle: async (deliveries) => {
+      const begin = await handle(deliveries);
+      return (place, end) => {
+        const delivery = deliveries[place];
+        begin(place, delivery === undefined ? end : ifHeld(delivery, end));
+      };
+    },
+    drainsWhileBlocked: true,
+    reportRejection: reportRejectedDelivery(options.now),
+    once: onceOf(config),
+    dueAt: ({ dueAt, createdAt }) => dueAt ?? createdAt,
+    describe: ({ guid: delivery, subscription, event, attempt, byHand }) => {
+      const known = { delivery, subscription, event, attempt };
+      return byHand === undefined ? known : { ...known, byHand: byHand.why };
+    },
+  };
+}
+
+/**
+ * Recognises attempts whose result was published just before a crash, as to a retry queue: publishing it twice would fork the
+ * delivery. That one waits is not remembered: it is no attempt.
+ */
+export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
+  return {
+    keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: '' }),
+    ttlMs: rememberMs,
+    onRepeat: () => [],
+    isWorthRemembering: (caused) => caused.some(isOfAttempt),
+  };
+}
+
+function isOfAttempt(outgoing: Outgoing): boolean {
+  if (outgoing.kind === 'publish') return outgoing.exchange !== waitingExchange;
+  return outgoing.kind !== 'wait' && (outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped');
+}
+
+function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
+  // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
+  const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
+  // Differs from `attempt:`, which releases up to 0.2.0 used for deliveries that wait.
+  return `attempted:${guid}:${attempt}${hand}`;
+}
 
 export type DeliverOptions = AttemptOptions &
   EndOptions & {
@@ -37,7 +111,7 @@ type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
  * the next attempt after its delay, or the end. While its endpoint takes no more, a delivery waits, unchanged, in the room of that; while
  * its subscription is held, in a room of that; while a key is missing, in the broker.
  */
-export function deliver(options: DeliverOptions): Handler<Delivery> {
+function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
   return async (deliveries) => {
@@ -193,4 +267,131 @@ function originOf(delivery: Delivery): RequestOrigin {
   if (isSuspect) return 'suspect';
   if (waited !== undefined) return 'waited';
   return attempt === firstAttempt(delivery) ? 'fresh' : 'retry';
+}
+
+type AttemptOptions = {
+  callEndpoint: CallEndpoint;
+  schedule: Schedule;
+  slowMs: number;
+  clock: Pick<Clock, 'now'>;
+  now: () => number;
+};
+
+/** An older look-up does not show whether a success matters. The deactivator's window may be off by as much. */
+const STALE_LOOK_UP_MS = 1_000;
+/** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
+const EGRESS_PAUSE_MS = 1_000;
+
+/** A delivery that is attempted now. `askedAt`: when its target was looked up, by the monotonic clock. */
+type Attempting = {
+  delivery: Delivery;
+  target: DeliveryTarget;
+  /** Present if its credentials need one. */
+  accessToken?: string;
+  askedAt: number;
+  admission: GrantedRequest;
+  end: End;
+};
+
+/** `beganAt`: start of its first attempt, in milliseconds since 1970. */
+type Begun = Attempting & { beganAt: number };
+
+/** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
+function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
+  const { delivery, target, accessToken } = attempting;
+  const { callbackUrl, verificationToken, signingSecrets, credentials } = target;
+  const isLast = retryDelayMs(options.schedule, delivery) === undefined;
+  const begun = asBegun(attempting, options);
+  const request = { delivery, callbackUrl, verificationToken, signingSecrets, credentials, accessToken, isLast };
+  try {
+    options.callEndpoint(request, (result) => {
+      if (result instanceof Error) fail(attempting, result);
+      else endAttempt(begun, result, options);
+    });
+  } catch (error) {
+    fail(attempting, error);
+  }
+}
+
+/** Ends an attempt whose request cannot be made, as its receiver could not be authenticated to. */
+function failAttempt(attempting: Attempting, result: AttemptResult, options: AttemptOptions): void {
+  endAttempt(asBegun(attempting, options), result, options);
+}
+
+function asBegun(attempting: Attempting, { now }: AttemptOptions): Begun {
+  const { delivery } = attempting;
+  return { ...attempting, beganAt: delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt };
+}
+
+function endAttempt(begun: Begun, result: AttemptResult, options: AttemptOptions): void {
+  const { delivery, admission, end } = begun;
+  const { tooMuch } = result;
+  const speed = result.isOurs ? 'hung' : responseSpeed(result, options.slowMs);
+  admission.end(speed, tooMuch && { ...tooMuch, retryMs: retryDelayMs(options.schedule, delivery) });
+  end(fateOf(result, begun, options));
+}
+
+/** An error says nothing about the receiver. */
+function fail({ admission, end }: Attempting, error: unknown): void {
+  admission.end('unused');
+  end({ kind: 'failed', error });
+}
+
+function fateOf(result: AttemptResult, begun: Begun, options: AttemptOptions): Fate {
+  try {
+    return { kind: 'done', caused: causedBy(result, begun, options) };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** Returns what an attempt causes. */
+function causedBy(
+  result: AttemptResult,
+  { delivery, target, askedAt, beganAt }: Begun,
+  options: AttemptOptions,
+): Outgoing[] {
+  const { isDelivered, isOurs, isHung: _, lostAt: __, tooMuch: ___, ...answer } = result;
+  const { clock, now } = options;
+  // It waits as for a hung endpoint, which gets single requests; a test reports the failure as it is.
+  if (isOurs && delivery.byHand?.why !== 'test') {
+    return [wait(delivery, { why: 'egress', afterMs: EGRESS_PAUSE_MS })];
+  }
+  if (!isDelivered) return afterFailure({ ...delivery, beganAt }, withUrl(answer, target), options);
+  const reportsSuccess = target.reportsSuccess || clock.now() - askedAt > STALE_LOOK_UP_MS;
+  const delivered: Delivered = { ...factsOf(delivery, now()), kind: 'delivered', beganAt, answer };
+  return recordWithEnd(delivered, { reportsSuccess });
+}
+
+/** The record of an attempt without a request has its callback URL too. */
+function withUrl(answer: Answer, { callbackUrl }: DeliveryTarget): Answer {
+  const url = answer.url === undefined ? URL.parse(callbackUrl) : null;
+  return url === null ? answer : { ...answer, url: shownUrl(url) };
+}
+
+function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
+  const delayMs = retryDelayMs(schedule, delivery);
+  const at = now();
+  if (delayMs === undefined) return recordWithEnd(exhausted(delivery, { answer }, at));
+  const retryAt = at + delayMs;
+  const { beganAt, attempt } = delivery;
+  return [
+    publishRetry({ ...delivery, attempt: attempt + 1, dueAt: retryAt }, delayMs),
+    ...recordWithEnd({ kind: 'failed', ...factsOf(delivery, at), beganAt, answer, retryAt }),
+  ];
+}
+
+/**
+ * How long after a failed attempt the next one is due; undefined when it was the last.
+ *
+ * | interface | after attempt | source |
+ * |---|---|---|
+ * | shipper | 1 … 5: 60 s | shipper-webhooks, Limits: linear, interval 60 seconds, retry count 5 |
+ * | carrier | 1: 1 s, 2: 2 s, 3: 4 s | carrier-webhooks, Limits: exponential backoff |
+ *
+ * A delivery sent again by hand starts the schedule again, whatever its attempt's number; a test has one attempt unless `isRetried`.
+ */
+export function retryDelayMs(schedule: Schedule, delivery: Delivery): number | undefined {
+  if (delivery.byHand?.why === 'test' && !delivery.byHand.isRetried) return undefined;
+  return schedule[delivery.interface][delivery.attempt - firstAttempt(delivery)];
 }

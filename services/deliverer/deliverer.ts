@@ -2,36 +2,31 @@ import { randomUUID } from 'node:crypto';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
-import { systemClock } from '@waybell/runtime/clock';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny } from '@waybell/runtime/networks';
 import { withLastKnown } from '@waybell/runtime/last-known';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import type { Config } from './config.ts';
-import { AccessTokens } from './credentials/access-tokens.ts';
+import { AccessTokens, watchFetches, renewingRefused } from './credentials/access-tokens.ts';
 import { answerTokenChecks } from './credentials/answer-token-checks.ts';
 import { fetchingTokens } from './credentials/fetch-token.ts';
-import { renewingRefused } from './credentials/renew-refused.ts';
 import { sharedTokensIn } from './credentials/shared-tokens.ts';
-import { watchFetches } from './credentials/watch-fetches.ts';
-import type { DeliverOptions } from './deliver.ts';
-import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { type DeliverOptions, deliverStep, type DeliverStepOptions } from './deliver.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { Egress } from './egress/egress.ts';
-import { watchEgress } from './egress/egress-metrics.ts';
-import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { Egress, watchEgress } from './egress/egress.ts';
+import { watchEndpoints } from './endpoints/endpoints.ts';
 import { asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
-import { MissingKeys } from './missing-keys.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
-import { openEndpoints } from './request/call-endpoint.ts';
-import type { CallTokenUrl } from './request/call-token-url.ts';
-import { judgeOwnFault, judgeTokenUrl } from './request/judge-own-fault.ts';
-import { deliverersIn, watchDeliverers } from './waiting/deliverers.ts';
-import { Flow, type FlowOptions } from './waiting/flow.ts';
+import { openEndpoints, type CallTokenUrl, judgeOwnFault, judgeTokenUrl } from './request/call-endpoint.ts';
+import { deliverersIn, watchDeliverers, Flow, type FlowOptions } from './waiting/flow.ts';
 import { OpenRequests } from './waiting/open-requests.ts';
+import type { Log } from '@waybell/runtime/log';
+import { keyOf } from '@waybell/runtime/secrets';
+import { WAITING_MS } from '@waybell/line/topology';
 
 type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
 
-export type DelivererPorts = FlowPorts &
+type DelivererPorts = FlowPorts &
   Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
     /** Defaults to doing nothing. */
     onKeyMissing?: DeliverOptions['onKeyMissing'];
@@ -54,7 +49,7 @@ export function makeDeliverer({
 }
 
 /** Dispose of it after its step has ended. */
-export type Deliverer = AsyncDisposable & {
+type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
   tools: Partial<StepTools<Delivery>>;
   /** Dispose of it before the step: deliveries that wait in hand for their endpoint, or a token, then wait no more. */
@@ -118,4 +113,33 @@ function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenU
   const clock = systemClock;
   const fetch = watchFetches(fetchingTokens(callTokenUrl), { metrics, log, clock });
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
+}
+
+/** A delivery that waits for a key needs it again within this time. */
+const ASKED_WITHIN_MS = 2 * WAITING_MS;
+
+/** Keys that SECRET_KEYS of this process lacks and deliveries wait for. */
+export class MissingKeys {
+  readonly #askedAt = new Map<string, number>();
+  readonly #log: Pick<Log, 'error'>;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor({ log, clock }: { log: Pick<Log, 'error'>; clock: Pick<Clock, 'now'> }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Notes that a delivery needs the key. */
+  readonly asked = (keyId: string): void => {
+    if (!this.#isWaitedFor(keyId)) this.#log.error({ key: keyId }, 'key.missing');
+    this.#askedAt.set(keyId, this.#clock.now());
+  };
+
+  waitingFor(): string[] {
+    return [...this.#askedAt.keys()].filter((keyId) => this.#isWaitedFor(keyId)).map(keyOf);
+  }
+
+  #isWaitedFor(keyId: string): boolean {
+    return this.#clock.now() - (this.#askedAt.get(keyId) ?? -Infinity) < ASKED_WITHIN_MS;
+  }
 }

@@ -7,8 +7,8 @@ import { causedBy } from '@waybell/line/testing/handled';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { DeliveryMetrics } from './delivery-metrics.ts';
-import { watchEgress } from './egress/egress-metrics.ts';
-import { watchEndpoints } from './endpoints/endpoint-metrics.ts';
+import { watchEgress } from './egress/egress.ts';
+import { watchEndpoints } from './endpoints/endpoints.ts';
 import { countCallbacks } from './request/callback-metrics.ts';
 import { aDelivery } from './testing/delivery.ts';
 

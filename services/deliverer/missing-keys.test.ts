@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { MissingKeys } from './missing-keys.ts';
+import { MissingKeys } from './deliverer.ts';
 
 function someKeys() {
   const clock = new TurnedClock();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
 import { causedBy } from '@waybell/line/testing/handled';
-import { rejectStray as nameStrayWithin } from './reject-stray.ts';
+import { rejectStray as nameStrayWithin } from './router-steps.ts';
 
 const clock = { sleep: async () => undefined };
 const handle = nameStrayWithin({ maxBytes: 1_000, clock });

@@ -5,7 +5,7 @@ import { causedBy } from '@waybell/line/testing/handled';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
 import { rejectedQueue, straysQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
-import { rejectStray } from './reject-stray.ts';
+import { rejectStray } from './router-steps.ts';
 
 const TTL_MS = 50;
 const erlang = (text: string) => `<<"${text}">>`;

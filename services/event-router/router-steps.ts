@@ -1,17 +1,19 @@
-import type { Message } from '@waybell/line/messages';
+import { type Message, oneByOne, reject, type Death, type Handler, type Rejection } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { reportRejectedDelivery } from '@waybell/line/delivery';
-import { deliveriesExchange, eventsExchange, routerQueue, straysQueue } from '@waybell/line/topology';
+import { deliveriesExchange, eventsExchange, routerQueue, straysQueue, isSuspectsQueue } from '@waybell/line/topology';
 import { actionKey } from '@waybell/catalog/actions';
 import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import type { Config } from './config.ts';
-import { rejectStray, type StrayOptions } from './reject-stray.ts';
 import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';
+import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
+import type { Clock } from '@waybell/runtime/clock';
+import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 
-export type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
+type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;
   config: Pick<Config, 'inHandLimit' | 'eventLimits' | 'rememberMs'>;
 };
@@ -62,4 +64,44 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
       (message.exchange === eventsExchange ? reportEvent : reportDelivery)(message, rejection),
     describe: ({ messageId, routingKey }) => ({ messageId, routingKey }),
   };
+}
+
+/** Delay that keeps a policy which empties the rejected queue at once from occupying a process and the broker. */
+const AGAIN_AFTER_MS = 1_000;
+
+type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
+
+/**
+ * Rejects a message that the broker could not keep on the line, with the reason; an operator then decides. Returns a message that
+ * the broker moved out of the rejected queue, for example because of a policy, to that queue unchanged.
+ */
+export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
+  return oneByOne(async (message) => {
+    const { death, exchange, routingKey } = message;
+    if (death === undefined) {
+      // Waybell's own keys are not typed by hand.
+      const hint = exchange === eventsExchange ? hintFor(message, maxBytes) : '';
+      return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint}`)];
+    }
+    if (death.rejected !== undefined) {
+      await clock.sleep(AGAIN_AFTER_MS);
+      return [publishRejectedAgain(message, death.rejected)];
+    }
+    return [rejectionOf(death)];
+  });
+}
+
+function rejectionOf({ reason, queue, isOfPublisher }: Death): Rejection {
+  if (isOfPublisher) return reject('expired', 'its publisher gave it an expiration: publish without one');
+  if (reason === 'delivery_limit' && isSuspectsQueue(queue)) return KILLED;
+  if (reason === 'delivery_limit') return reject('delivery_limit', 'it was taken and given back too often');
+  const moved = `RabbitMQ moved it out of ${queue} (${reason})`;
+  return reject(
+    'dead_lettered',
+    `${moved}: a policy does that; "./waybell status" names it, or "rabbitmqctl list_policies"`,
+  );
+}
+
+function hintFor(message: Message, maxBytes: number): string {
+  return `: a mistyped action? The nearest is ${nearestKey(readRejectedEvent(message, maxBytes))}`;
 }

@@ -1,6 +1,5 @@
 import { inTransaction, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Activity } from './vehicle.ts';
-import { writeKey, type VehicleKey } from './vehicle-key.ts';
+import { type Activity, writeKey, type VehicleKey } from './vehicle.ts';
 
 /** Replaces the activity that was read; null: there was none. */
 export type ActivityChange = { key: VehicleKey; from: Activity | null; to: Activity };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greatCircleM, type Position } from './great-circle.ts';
+import { greatCircleM, type Position } from './vehicle.ts';
 
 const position = fc.record({
   latitude: fc.double({ min: -90, max: 90, noNaN: true }),

@@ -6,17 +6,17 @@ import type { Service } from '@waybell/line/service';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import { activitiesIn } from './activities.ts';
 import type { Config } from './config.ts';
-import { deactivationsIn, type Deactivation } from './deactivations.ts';
+import { deactivationsIn, type Deactivation, sweepBeside, type SweepResult } from './sweep.ts';
 import { findAddressWith } from './find-address.ts';
 import { rememberedVehiclesIn } from './remembered-vehicles.ts';
 import type { LocationReport } from './report.ts';
 import { seeTogether } from './see-together.ts';
-import { startSweeping } from './start-sweeping.ts';
-import { sweepBeside } from './sweep-beside.ts';
 import { TrackerMetrics } from './tracker-metrics.ts';
-import { trackStep } from './track-step.ts';
+import { trackStep } from './track-location.ts';
+import type { Log } from '@waybell/runtime/log';
+import { runEvery } from '@waybell/runtime/run-every';
 
-export type LocationTracker = {
+type LocationTracker = {
   step: Step<LocationReport>;
   /** Silent vehicles to be announced. */
   silentVehicles: ClaimedRows<Deactivation>;
@@ -45,4 +45,29 @@ export function openLocationTracker(service: Service<Config>): LocationTracker {
       return startSweeping({ intervalMs, sweep, onSwept: figures.timeSweep, log });
     },
   };
+}
+
+type SweepingOptions = {
+  /** Runs one sweep. Begins nothing new once the signal is aborted. */
+  sweep: (stop: AbortSignal) => Promise<SweepResult>;
+  onSwept: (result: SweepResult | 'failed', durationMs: number) => void;
+  intervalMs: number;
+  log: Log;
+};
+
+/**
+ * Sweeps at each interval, first after one interval: by then waiting reports are read. The next process announces what the broker
+ * has not confirmed at the end.
+ */
+export function startSweeping({ sweep, onSwept, intervalMs, log }: SweepingOptions): AsyncDisposable {
+  const timedSweep = async (stop: AbortSignal) => {
+    const beganAt = performance.now();
+    let result: SweepResult | 'failed' = 'failed';
+    try {
+      result = await sweep(stop);
+    } finally {
+      onSwept(result, performance.now() - beganAt);
+    }
+  };
+  return runEvery(timedSweep, { intervalMs, warning: 'sweep.failed', log });
 }

@@ -1,7 +1,6 @@
 import type { Redis } from '@waybell/runtime/redis';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Vehicle } from './vehicle.ts';
-import { writeKey, type VehicleKey } from './vehicle-key.ts';
+import { type Vehicle, writeKey, type VehicleKey } from './vehicle.ts';
 
 /** A vehicle as it was read, and the text it was parsed from; undefined if Redis does not know it. */
 export type Remembered = { vehicle: Vehicle; text: string };

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { reject, type Message } from '@waybell/line/messages';
 import { readConfig } from './config.ts';
 import { readReport, type LocationReport } from './report.ts';
-import { trackStep } from './track-step.ts';
+import { trackStep } from './track-location.ts';
 
 const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
 const SHIPPER = 'e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1';

@@ -3,7 +3,7 @@ import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
-import { startSweeping } from './start-sweeping.ts';
+import { startSweeping } from './location-tracker.ts';
 import type { SweepResult } from './sweep.ts';
 import { TrackerMetrics } from './tracker-metrics.ts';
 

@@ -1,8 +1,48 @@
-import type { SilentVehicle, Deactivations } from './deactivations.ts';
 import type { RememberedVehicles } from './remembered-vehicles.ts';
-import { isSilent, seenAtLatest, type TrackingRules } from './vehicle.ts';
+import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
+import type { Broker, Depth } from '@waybell/line/broker';
+import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { RunningStep } from '@waybell/line/run-step';
+import { locationsQueue } from '@waybell/line/topology';
+import type { Config } from './config.ts';
+import { readTimestamp } from '@waybell/events/timestamp';
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { Publication } from '@waybell/line/messages';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { publishAnnouncement } from './announcement.ts';
 
-export type VehicleSweepOptions = {
+type SweepBesideOptions = {
+  broker: Pick<Broker, 'depth'>;
+  deactivations: Deactivations;
+  remembered: RememberedVehicles;
+  announcing: Pick<PublishingClaimed, 'publishDue'>;
+  config: Pick<Config, 'inHandLimit' | 'rules' | 'rememberMs'>;
+};
+
+/** Sweeps depending on the step that reads reports: while that is behind, waits or ends, no vehicle counts as silent. */
+export function sweepBeside(
+  tracking: Pick<RunningStep, 'waitingFor'>,
+  { broker, deactivations, remembered, announcing, config }: SweepBesideOptions,
+): (stop: AbortSignal) => Promise<SweepResult> {
+  const depth = () => broker.depth([locationsQueue]);
+  return (stop) =>
+    sweep({
+      ...config,
+      deactivations,
+      remembered,
+      now: Date.now,
+      isCaughtUp: async () =>
+        !stop.aborted && tracking.waitingFor().length === 0 && isAtMost(config.inHandLimit.messages, await depth()),
+      announce: () => announcing.publishDue(),
+    });
+}
+
+/** If the broker does not know how many reports wait, a vehicle's own may be among them. */
+function isAtMost(limit: number, { messages, isExact }: Depth): boolean {
+  return isExact && messages <= limit;
+}
+
+type VehicleSweepOptions = {
   deactivations: Deactivations;
   remembered: RememberedVehicles;
   /** Announces vehicles switched off. Resolves with whether none is left except those claimed by others. */
@@ -46,4 +86,131 @@ async function silentAmong(page: readonly SilentVehicle[], now: number, { rememb
     if (!isSilent(seenAtLatest(candidate.notedAt, exactly, rules), { rules, now })) return [];
     return [{ ...candidate, seenAt: Math.max(candidate.notedAt, exactly ?? 0) }];
   });
+}
+
+/** An active vehicle whose `notedAt`, in milliseconds since the epoch, is too old. */
+type SilentVehicle = VehicleKey & { notedAt: number };
+
+/** Vehicles of a shipper that were switched off together, to be announced. */
+export type Deactivation = { guid: string; shipper: string; vehicles: string[]; happenedAt: number };
+
+/** Vehicles that fall silent, in Postgres. Throws `Unavailable` while that is away. */
+export type Deactivations = ClaimedRows<Deactivation> & {
+  /** Returns a page of the active vehicles noted before that time, in the order of their keys. */
+  candidates(notedBefore: number, after?: VehicleKey): Promise<SilentVehicle[]>;
+  /**
+   * Switches off vehicles unless they changed since they were read, that is, were seen again. Stores them to be announced, at
+   * most 1,000 vehicles each.
+   */
+  switchOff(silent: readonly (SilentVehicle & { seenAt: number })[], happenedAt: number): Promise<void>;
+  /** Forgets some inactive vehicles that were last seen before that time. */
+  forget(seenBefore: number): Promise<void>;
+};
+
+/** Candidates read at once: the statements for a page stay well within the time limit of one. */
+const PAGE = 10_000;
+/** Limit of groups claimed at once, each an event of up to 40 KB. */
+const CLAIMED_AT_ONCE = 100;
+
+const MS = (column: string) => `round(extract(epoch from ${column}) * 1000)::float8`;
+const COLUMNS = `guid, shipper_guid as shipper, vehicle_guids as vehicles, ${MS('happened_at')} as "happenedAt"`;
+
+const CANDIDATES = {
+  name: 'silence-candidates',
+  text: `select shipper_guid as shipper, vehicle_guid as vehicle, ${MS('last_seen_at')} as "notedAt"
+         from waybell.tracked_vehicles
+         where is_active and last_seen_at < to_timestamp($1::float8 / 1000)
+           and (shipper_guid, vehicle_guid) > ($2::uuid, $3::uuid)
+         order by shipper_guid, vehicle_guid limit ${PAGE}`,
+};
+
+const SWITCH_OFF = {
+  name: 'switch-off',
+  text: `
+    with silent as (
+      select shipper_guid, vehicle_guid, to_timestamp(noted_ms / 1000) as noted_at, to_timestamp(seen_ms / 1000) as seen_at
+      from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::float8[]) as s (shipper_guid, vehicle_guid, noted_ms, seen_ms)
+    ), unchanged as (
+      select shipper_guid, vehicle_guid, s.seen_at
+      from waybell.tracked_vehicles t join silent s using (shipper_guid, vehicle_guid)
+      where t.is_active and t.last_seen_at = s.noted_at
+      order by shipper_guid, vehicle_guid for no key update of t skip locked
+    ), switched_off as (
+      update waybell.tracked_vehicles t set is_active = false, last_seen_at = u.seen_at
+      from unchanged u where (t.shipper_guid, t.vehicle_guid) = (u.shipper_guid, u.vehicle_guid)
+      returning t.shipper_guid, t.vehicle_guid
+    ), batched as (
+      select *, (row_number() over (partition by shipper_guid order by vehicle_guid) - 1) / 1000 as batch from switched_off
+    )
+    insert into waybell.gps_deactivations (guid, shipper_guid, vehicle_guids, happened_at, claimed_until)
+    select gen_random_uuid(), shipper_guid, array_agg(vehicle_guid order by vehicle_guid), to_timestamp($5::float8 / 1000), now()
+    from batched group by shipper_guid, batch`,
+};
+
+const CLAIM = {
+  name: 'claim-gps-deactivations',
+  text: `
+    update waybell.gps_deactivations set claimed_until = now() + make_interval(secs => $1::float8 / 1000)
+    where guid in (select guid from waybell.gps_deactivations where claimed_until <= now()
+                   limit ${CLAIMED_AT_ONCE} for update skip locked)
+    returning ${COLUMNS}`,
+};
+
+const SETTLE = {
+  name: 'settle-gps-deactivations',
+  text: `delete from waybell.gps_deactivations where guid = any ($1::uuid[]) returning ${COLUMNS}`,
+};
+
+const FORGET = {
+  name: 'forget-vehicles',
+  text: `
+    delete from waybell.tracked_vehicles where (shipper_guid, vehicle_guid) in (
+      select shipper_guid, vehicle_guid from waybell.tracked_vehicles
+      where not is_active and last_seen_at < to_timestamp($1::float8 / 1000) limit ${PAGE} for update skip locked)`,
+};
+
+const FIRST: VehicleKey = {
+  shipper: '00000000-0000-0000-0000-000000000000',
+  vehicle: '00000000-0000-0000-0000-000000000000',
+};
+
+type VehicleDeactivationsOptions = {
+  claimMs: number;
+  /** Called once for each, unless the process dies in between. */
+  onAnnounced: (deactivation: Deactivation) => void;
+};
+
+export function deactivationsIn(
+  postgres: Postgres,
+  { claimMs, onAnnounced }: VehicleDeactivationsOptions,
+): Deactivations {
+  async function ask<Row extends object>(query: { name?: string; text: string }, values: unknown[]): Promise<Row[]> {
+    return whenAvailable(postgres, async () => (await postgres.query<Row>({ ...query, values })).rows);
+  }
+  return {
+    claimMs,
+    candidates: (notedBefore, { shipper, vehicle } = FIRST) =>
+      ask<SilentVehicle>(CANDIDATES, [notedBefore, shipper, vehicle]),
+    async switchOff(silent, happenedAt) {
+      if (silent.length === 0) return;
+      const column = <Name extends keyof (typeof silent)[number]>(name: Name) => silent.map((each) => each[name]);
+      const columns = [column('shipper'), column('vehicle'), column('notedAt'), column('seenAt')];
+      await ask(SWITCH_OFF, [...columns, happenedAt]);
+    },
+    claim: () => ask<Deactivation>(CLAIM, [claimMs]),
+    async settle(announced) {
+      (await ask<Deactivation>(SETTLE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
+    },
+    publicationOf: announcementOf,
+    async forget(seenBefore) {
+      await ask(FORGET, [seenBefore]);
+    },
+  };
+}
+
+function announcementOf({ guid, shipper, vehicles, happenedAt }: Deactivation): Publication {
+  const occurredAt = readTimestamp(new Date(happenedAt).toISOString());
+  if (occurredAt === null) throw new Error('JavaScript wrote a timestamp that is none');
+  const payload = { vehicle_guids: vehicles, gps_active: false };
+  return publishAnnouncement({ cause: guid, action: 'vehicle.gps_deactivated', occurredAt, shipper, payload });
 }

@@ -6,8 +6,6 @@
  * A change remembers the guid of the report that caused it. That report, processed again after a crash, is told again
  * what it changed, and changes nothing (docs/decisions/0007-positions.md).
  */
-import { greatCircleM, type Position } from './great-circle.ts';
-
 /** Whether GPS is on. Stored in Postgres; times are milliseconds since the epoch. */
 export type Activity = {
   isActive: boolean;
@@ -18,7 +16,7 @@ export type Activity = {
 };
 
 /** Its location. Stored in Redis, which may lose it. */
-export type Track = {
+type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
   /** The last position announced to the client, and the guid of its report. */
@@ -48,7 +46,7 @@ export type Seen = { vehicle: Vehicle; isActivated: boolean; hasMoved: boolean }
 const NOTES_PER_SILENCE = 12;
 
 /** Returns how coarse `notedAt` is: it is written at most this often, not with every report. */
-export function noteEveryMs({ silenceMs }: TrackingRules): number {
+function noteEveryMs({ silenceMs }: TrackingRules): number {
   return Math.ceil(silenceMs / NOTES_PER_SILENCE);
 }
 
@@ -111,4 +109,30 @@ function noted({ activity, track }: Vehicle, noting: Noting): Activity | null {
 function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
   const everyMs = noteEveryMs(rules);
   return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;
+}
+
+/** Degrees; north and east are positive. */
+export type Position = { latitude: number; longitude: number };
+
+/** Mean radius of the Earth (IUGG). */
+const EARTH_RADIUS_M = 6_371_008.8;
+
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+const haversine = (angle: number) => Math.sin(angle / 2) ** 2;
+
+/** Returns metres between two positions along the surface of a sphere; correct across the antimeridian and at the poles too. */
+export function greatCircleM(from: Position, to: Position): number {
+  const [fromLatitude, toLatitude] = [radians(from.latitude), radians(to.latitude)];
+  const chord =
+    haversine(toLatitude - fromLatitude) +
+    Math.cos(fromLatitude) * Math.cos(toLatitude) * haversine(radians(to.longitude - from.longitude));
+  // Rounding may raise it above 1 for antipodes.
+  return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(Math.min(1, chord)));
+}
+
+/** A vehicle of a shipper: the same vehicle, reported for two shippers, is tracked for each. Guids in lower case. */
+export type VehicleKey = { shipper: string; vehicle: string };
+
+export function writeKey({ shipper, vehicle }: VehicleKey): string {
+  return `${shipper}:${vehicle}`;
 }

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import pino from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { deactivateStep } from '@waybell/deactivator/deactivate-step';
+import { deactivateStep } from '@waybell/deactivator/deactivate';
 import type { AttemptRequest, OnAttempted } from '@waybell/deliverer/request/attempt';
 import { judge } from '@waybell/deliverer/request/attempt-result';
 import { requestHeaders } from '@waybell/deliverer/request/call-endpoint';

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
-import { endGoneIn } from '@waybell/deactivator/end-gone';
-import { noteEndsIn } from '@waybell/deactivator/note-ends';
-import { startSweep } from '@waybell/deactivator/sweep';
-import { switchOffIn } from '@waybell/deactivator/switch-off';
+import { endGoneIn, noteEndsIn } from '@waybell/deactivator/deactivate';
+import { startSweep, switchOffIn } from '@waybell/deactivator/switch-off';
 import { findTargetsIn, recentlyWellIn, type DeliveryTarget, type KnownTarget } from '@waybell/deliverer/find-target';
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';

@@ -50,7 +50,7 @@ describe('the code', () => {
 
   test('is looked through', () => {
     expect(sources).toEqual(
-      expect.arrayContaining(['services/deliverer/request/connect-tls.ts', 'docker-compose.yml']),
+      expect.arrayContaining(['services/deliverer/request/connect.ts', 'docker-compose.yml']),
     );
   });
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { byHand } from '@waybell/delivery-log-service/by-hand';
-import { keepPartitions } from '@waybell/delivery-log-service/keep-partitions';
-import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { byHand, sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { keepPartitions } from '@waybell/delivery-log-service/delivery-log';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
 import { askForTrigger } from '@waybell/subscription-api/by-hand/trigger';
 import { cancelReplay, replayOf, askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { noteEndsIn } from '@waybell/deactivator/note-ends';
+import { noteEndsIn } from '@waybell/deactivator/deactivate';
 import { switchOffIn, type SwitchOffRules } from '@waybell/deactivator/switch-off';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { noticesIn } from '@waybell/deactivator/notices';
-import { startTellingCertificates } from '@waybell/deactivator/tell-certificates';
+import { noticesIn, startTellingCertificates } from '@waybell/deactivator/notices';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';

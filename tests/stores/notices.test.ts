@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { noteEndsIn } from '@waybell/deactivator/note-ends';
+import { noteEndsIn } from '@waybell/deactivator/deactivate';
 import { noticesIn } from '@waybell/deactivator/notices';
 import { partOf } from '@waybell/delivery-log/tables';
 import { listenerClient } from '@waybell/delivery-log/listener-client';

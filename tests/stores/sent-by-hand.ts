@@ -1,5 +1,4 @@
-import { byHand } from '@waybell/delivery-log-service/by-hand';
-import type { Sendings } from '@waybell/delivery-log-service/sendings';
+import { byHand, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import { isRejection } from '@waybell/line/messages';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';

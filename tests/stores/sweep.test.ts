@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { locationsQueue } from '@waybell/line/topology';
-import type { SweepResult } from '@waybell/location-tracker/sweep';
-import { sweepBeside } from '@waybell/location-tracker/sweep-beside';
+import { type SweepResult, sweepBeside } from '@waybell/location-tracker/sweep';
 import { until } from '@waybell/runtime/testing/until';
 import { aReport, HOUR_MS, rules, START, Tracker } from './tracker.ts';
 

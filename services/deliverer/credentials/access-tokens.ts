@@ -2,8 +2,11 @@ import type { LRUCache } from 'lru-cache';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 import type { AttemptResult } from '../request/attempt.ts';
-import type { FetchedToken, TokenNeed } from './fetch-token.ts';
+import { type FetchedToken, type TokenNeed, tokenNeedOf } from './fetch-token.ts';
 import type { SharedToken, SharedTokens } from './shared-tokens.ts';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
+import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
+import type { CallEndpoint } from '../request/call-endpoint.ts';
 
 /**
  * A token; or why there is none: as the result of an attempt, as the error for which there is no result, or as this process ends.
@@ -165,3 +168,62 @@ export class AccessTokens implements Disposable {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+type Fetch = AccessTokensOptions['fetch'];
+type FetchResult = FetchedToken['kind'] | 'failed';
+type FetchWatch = { metrics: Metrics; log: Log; clock: Pick<Clock, 'now'> };
+
+/** Returns what counts a fetch by its result. */
+export function countFetches(metrics: Metrics): (result: FetchResult) => void {
+  const fetches = new CounterOnDemand(metrics, {
+    name: 'waybell_token_fetches_total',
+    help: 'Access tokens asked for: issued, refused, unusable (none in the answer), unanswered, failed (no way out)',
+    labelNames: ['result'],
+  });
+  return (result) => fetches.inc({ result });
+}
+
+/** Counts fetches. Logs, at most once a minute, the host of a token URL that gave no token. */
+export function watchFetches(fetch: Fetch, { metrics, log, clock }: FetchWatch): Fetch {
+  const count = countFetches(metrics);
+  const warn = throttledWarning(log, 'token.missing: deliveries that need it fail', clock);
+  return async (need) => {
+    const fetched = await fetch(need).catch((error: unknown) => {
+      count('failed');
+      throw error;
+    });
+    count(fetched.kind);
+    if (fetched.kind !== 'issued') warn(new Error(`${URL.parse(need.oauth2.tokenUrl)?.host}: ${fetched.kind}`));
+    return fetched;
+  };
+}
+
+const UNAUTHORIZED = 401;
+
+/**
+ * Makes the request once more, with another token, if the receiver answers 401; the result of the second counts. Without another token,
+ * the attempt fails for that.
+ */
+export function renewingRefused(callEndpoint: CallEndpoint, tokens: Pick<AccessTokens, 'renew'>): CallEndpoint {
+  return (request, onEnd) => {
+    const { accessToken, credentials } = request;
+    const need = accessToken === undefined ? undefined : tokenNeedOf(request);
+    if (accessToken === undefined || need === undefined || credentials === undefined)
+      return callEndpoint(request, onEnd);
+    callEndpoint(request, (ended) => {
+      if (ended instanceof Error || ended.status !== UNAUTHORIZED) return onEnd(ended);
+      void tokens.renew(need, accessToken).then((renewed) => {
+        if (renewed === undefined || renewed.kind === 'closing') return onEnd(ended);
+        if (renewed.kind === 'failed') return onEnd(renewed.result);
+        if (renewed.kind === 'error') return onEnd(renewed.error);
+        try {
+          // Its answer may still name the token that it refused.
+          const knowing = { ...credentials, secrets: [...credentials.secrets, accessToken] };
+          callEndpoint({ ...request, credentials: knowing, accessToken: renewed.token }, onEnd);
+        } catch (error) {
+          onEnd(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+  };
+}

@@ -1,9 +1,10 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 
 /** Whether a connection was made, and its address if known. */
-export type ReachResult = { isReached: boolean; address?: string };
+type ReachResult = { isReached: boolean; address?: string };
 
 /** Connects to an origin. Never rejects. */
 export type Reach = (origin: string) => Promise<ReachResult>;
@@ -213,4 +214,15 @@ export class Egress implements Disposable {
 /** False without a tally: then nothing is known. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
+}
+
+export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metrics): void {
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_egress_suspected',
+      help: '1 while most receivers cannot be connected to',
+    },
+    () => [{ value: egress.isSuspected ? 1 : 0 }],
+  );
 }

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { isIPv4 } from 'node:net';
-import { isOwnFault } from './own-fault.ts';
-import type { OwnRoutes } from './own-routes.ts';
+import { isOwnFault, type OwnRoutes } from './own-fault.ts';
 
 /** A machine without IPv6, whose routes are gone. */
 const routes: OwnRoutes = { reached: () => undefined, isLost: async (address) => isIPv4(address), hadAny: isIPv4 };

@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { KnownEndpoint } from './known-endpoint.ts';
-import { SlotQueues } from './slot-queue.ts';
-import { ENDPOINT_CLASSES, type Slots, type EndpointClass } from './slots.ts';
+import { SlotQueues, ENDPOINT_CLASSES, type Slots, type EndpointClass } from './slots.ts';
 
 export type CapacityNotifierOptions = {
   clock: Clock;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EndpointRoom } from '@waybell/line/delivery';
-import type { HoldReason } from '@waybell/line/outcomes';
+import type { HoldReason, Answer } from '@waybell/line/outcomes';
+import type { FailureReason } from '@waybell/line/reasons';
 
 /** How fast a request was answered; `hung`: not in time. */
 export type ResponseSpeed = 'quick' | 'slow' | 'hung';
@@ -80,4 +81,26 @@ export function hostOf(callbackUrl: string): string {
 function withoutQuery(url: string): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
+}
+
+/** Returns the text as a string of its own: one cut out of another keeps the whole of that in memory. */
+export function ownCopy(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+const TIMEOUTS: ReadonlySet<string> = new Set<FailureReason>([
+  'connect_timeout',
+  'handover_timeout',
+  'response_timeout',
+]);
+
+export const isTimeout = (reason: FailureReason | undefined): boolean => reason !== undefined && TIMEOUTS.has(reason);
+
+/** An ordinary failure is an answer too; only timeouts are none, be it of the receiver or of its token URL. */
+export function responseSpeed(
+  { durationMs, reason, isHung }: Answer & { isHung?: true },
+  slowMs: number,
+): ResponseSpeed {
+  if (isHung || isTimeout(reason)) return 'hung';
+  return durationMs <= slowMs ? 'quick' : 'slow';
 }

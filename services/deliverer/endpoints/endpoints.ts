@@ -1,13 +1,11 @@
-import type { Clock } from '@waybell/runtime/clock';
-import { hostLimits } from './account-usage.ts';
+import type { Clock, Timer } from '@waybell/runtime/clock';
+import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
 import type { Admission, Admit, Demand, EndpointKey, WaitingOrigin } from './endpoint.ts';
-import { ACCOUNT_TIMES, WaitersInHand } from './waiters-in-hand.ts';
-import type { KnownEndpoint, RequestEnd, RunningRequest, Waiter } from './known-endpoint.ts';
+import type { KnownEndpoint, RequestEnd, RunningRequest, WaiterInHand } from './known-endpoint.ts';
 import { ALONE, KnownEndpoints, type OtherDeliverers, type KnownEndpointsOptions } from './known-endpoints.ts';
-import { demandOf } from './demand.ts';
 import { CapacityNotifier } from './capacity-notifier.ts';
-import { leaveQueue, SlotQueues } from './slot-queue.ts';
-import { Slots, type Shares } from './slots.ts';
+import { Counter } from 'prom-client';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof OtherDeliverers> & {
   /** Requests under way at once, over all endpoints. */
@@ -169,7 +167,7 @@ export class Endpoints {
     return this.#slots.lacksOnlySlots(endpointClass, account) && hostUsage.admits(endpointClass, isFirst);
   }
 
-  #waitsOn(waiter: Waiter): boolean {
+  #waitsOn(waiter: WaiterInHand): boolean {
     const { endpoint, origin } = waiter;
     if (origin === 'retry' && this.#isResting(endpoint) && endpoint.hungSince === undefined) return true;
     const lacksSlot = endpoint.hungSince === undefined && this.#obstacle(endpoint) === 'slot';
@@ -213,7 +211,7 @@ export class Endpoints {
     for (const waiter of waiting.waited({ areAll })) this.#dismiss(waiter);
   }
 
-  #dismiss(waiter: Waiter): void {
+  #dismiss(waiter: WaiterInHand): void {
     this.#inHand.remove(waiter);
     answer(waiter, this.#refuse(waiter.endpoint));
   }
@@ -264,11 +262,140 @@ const REFUSED = {
 } as const satisfies Record<string, Admission>;
 
 /** In a microtask: the waiter may ask, or end a request, at once. */
-function answer({ onAdmitted }: Waiter, admission: Admission): void {
+function answer({ onAdmitted }: WaiterInHand, admission: Admission): void {
   queueMicrotask(() => onAdmitted(admission));
 }
 
 /** Whether the delivery had no attempt yet, as far as is known here. */
 function isNew(origin: WaitingOrigin): boolean {
   return origin === 'fresh' || origin === 'waited';
+}
+
+const MOST_ROWS = 64;
+
+type DemandOptions = { now: number; maySeveralProbe: boolean; hasSlot: (endpoint: KnownEndpoint) => boolean };
+
+/**
+ * Returns how many deliveries an endpoint can take now out of its room: up to twice its window together with those in hand, one
+ * while it is hung, none while it rests.
+ */
+function demandOf(endpoint: KnownEndpoint, { now, maySeveralProbe, hasSlot }: DemandOptions): Demand {
+  const { window, waiting, hungSince, restsUntil } = endpoint;
+  if (restsUntil > now) return { rows: 0, askAt: restsUntil };
+  const inHand = waiting.countOf('waited');
+  if (inHand >= (hungSince === undefined ? window.size : 1)) return { rows: 0 };
+  if (hungSince !== undefined && !endpoint.mayBegin(now, maySeveralProbe)) {
+    return { rows: 0, askAt: endpoint.askForProbeAt(now) };
+  }
+  if (!hasSlot(endpoint)) return { rows: 0, lacksSlot: true };
+  return { rows: hungSince === undefined ? Math.min(2 * window.size - inHand, MOST_ROWS) : 1 };
+}
+
+type WaitersInHandOptions = {
+  clock: Clock;
+  /** How long a delivery from a queue waits, before it is asked whether it waits on. */
+  maxWaitMs: number;
+  /** Returns whether the waiter waits for as long again; if not, it has been removed. */
+  onExpired: (waiter: WaiterInHand) => boolean;
+};
+
+/** Limit of waiters for one account, as a multiple of the limit for one endpoint. */
+const ACCOUNT_TIMES = 2;
+
+/** All deliveries that wait in hand, with the deadlines of those from queues. */
+class WaitersInHand {
+  readonly #options: WaitersInHandOptions;
+  readonly #all = new Set<WaiterInHand>();
+  /** Waiters from queues, in the order of their deadlines. */
+  readonly #deadlines = new Map<WaiterInHand, number>();
+  #timer: Timer | undefined;
+
+  constructor(options: WaitersInHandOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#all.size;
+  }
+
+  get countFresh(): number {
+    return this.#deadlines.size;
+  }
+
+  [Symbol.iterator](): Iterator<WaiterInHand> {
+    return this.#all.values();
+  }
+
+  add(waiter: WaiterInHand): void {
+    this.#all.add(waiter);
+    waiter.endpoint.addWaiter(waiter);
+    if (waiter.origin !== 'fresh' && waiter.origin !== 'retry') return;
+    waiter.endpoint.account.inHand += 1;
+    this.#setDeadline(waiter);
+  }
+
+  remove(waiter: WaiterInHand): void {
+    this.#all.delete(waiter);
+    waiter.endpoint.waiting.delete(waiter);
+    if (this.#deadlines.delete(waiter)) waiter.endpoint.account.inHand -= 1;
+    if (this.#deadlines.size > 0) return;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+
+  #setDeadline(waiter: WaiterInHand): void {
+    const { clock, maxWaitMs } = this.#options;
+    this.#deadlines.delete(waiter);
+    this.#deadlines.set(waiter, clock.now() + maxWaitMs);
+    this.#timer ??= clock.after(maxWaitMs, () => this.#expire());
+  }
+
+  #expire(): void {
+    const { clock, onExpired } = this.#options;
+    const now = clock.now();
+    // The timer that fired stays set meanwhile, so that `#setDeadline` sets no other.
+    for (const [waiter, deadline] of this.#deadlines) {
+      if (deadline > now) break;
+      if (onExpired(waiter)) this.#setDeadline(waiter);
+    }
+    this.#timer = undefined;
+    for (const [, deadline] of this.#deadlines) {
+      this.#timer = clock.after(Math.max(0, deadline - now), () => this.#expire());
+      break;
+    }
+  }
+}
+
+/** Metrics of endpoints, read when scraped. Not by endpoint: there may be any number. */
+export function watchEndpoints(endpoints: Pick<Endpoints, 'figures'>, metrics: Metrics): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    gaugeOnDemand(metrics, { name, help }, () => [{ value: value() }]);
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_endpoint_slots_used',
+      help: 'Requests under way, by trust when they began: quick, slow, hung, new',
+      labelNames: ['trust'],
+    },
+    () => Object.entries(endpoints.figures().slots).map(([trust, value]) => ({ labels: { trust }, value })),
+  );
+  gauge(
+    'waybell_endpoint_in_hand',
+    'Deliveries in hand that wait for their endpoint',
+    () => endpoints.figures().inHand,
+  );
+  gauge('waybell_endpoint_known', 'Endpoints that are remembered', () => endpoints.figures().endpoints);
+  gauge('waybell_endpoint_hung', 'Endpoints that hang', () => endpoints.figures().hung);
+  metrics.registerMetric(
+    new Counter({
+      name: 'waybell_endpoint_full_total',
+      help: 'Deliveries without room at their endpoint, by why',
+      labelNames: ['why'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [why, times] of Object.entries(endpoints.figures().full)) this.inc({ why }, times);
+      },
+    }),
+  );
 }

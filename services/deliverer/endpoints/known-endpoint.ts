@@ -1,15 +1,85 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { AccountUsage, HostUsage } from './account-usage.ts';
+import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
 import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
-import { Rest } from './rest.ts';
-import { emptyList, withItem, withoutItem } from './short-list.ts';
-import type { QueuePlace } from './slot-queue.ts';
-import type { EndpointClass } from './slots.ts';
-import { WaitingDeliveries } from './waiting-deliveries.ts';
-import { Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
+import { Rest, Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
+
+// Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array.
+
+const NONE: never[] = [];
+
+function emptyList<T>(): T[] {
+  return NONE;
+}
+
+/** Adds an item to a list of `emptyList`; to be stored in its place. */
+function withItem<T>(items: T[], item: T): T[] {
+  if (items.length === 0) return [item];
+  items.push(item);
+  return items;
+}
+
+/** Removes an item, if it is there; to be stored in the list's place. */
+function withoutItem<T>(items: T[], item: T): T[] {
+  const at = items.indexOf(item);
+  if (at === -1) return items;
+  if (items.length === 1) return NONE;
+  items.splice(at, 1);
+  return items;
+}
+
+/**
+ * Deliveries in hand that wait for one endpoint, each kind first come, first served. Those by hand go first, then retries,
+ * as their schedule runs; fresh ones and those that waited in the room take turns while both wait.
+ */
+export class WaitingDeliveries<Waiter extends { readonly origin: WaitingOrigin }> {
+  readonly #byOrigin: Record<WaitingOrigin, Waiter[]> = {
+    'by hand': emptyList(),
+    retry: emptyList(),
+    fresh: emptyList(),
+    waited: emptyList(),
+  };
+  #turnOf: 'fresh' | 'waited' = 'fresh';
+
+  get count(): number {
+    const { 'by hand': byHand, retry, fresh, waited } = this.#byOrigin;
+    return byHand.length + retry.length + fresh.length + waited.length;
+  }
+
+  countOf(origin: WaitingOrigin): number {
+    return this.#byOrigin[origin].length;
+  }
+
+  add(waiter: Waiter): void {
+    this.#byOrigin[waiter.origin] = withItem(this.#byOrigin[waiter.origin], waiter);
+  }
+
+  delete(waiter: Waiter): void {
+    this.#byOrigin[waiter.origin] = withoutItem(this.#byOrigin[waiter.origin], waiter);
+  }
+
+  /** The waiter whose turn it is. The caller grants its request. */
+  next(): Waiter | undefined {
+    const first = this.#byOrigin['by hand'][0] ?? this.#byOrigin.retry[0];
+    if (first !== undefined) return first;
+    const mine = this.#byOrigin[this.#turnOf][0];
+    const other = this.#turnOf === 'fresh' ? 'waited' : 'fresh';
+    if (mine !== undefined) this.#turnOf = other;
+    return mine ?? this.#byOrigin[other][0];
+  }
+
+  /** Waiters without an attempt, as far as is known here. */
+  fresh(): Waiter[] {
+    return [...this.#byOrigin.fresh, ...this.#byOrigin.waited];
+  }
+
+  /** Waiters that came from the room: all, or all but the first. */
+  waited({ areAll }: { areAll: boolean }): Waiter[] {
+    return this.#byOrigin.waited.slice(areAll ? 0 : 1);
+  }
+}
 
 /** A delivery in hand that waits for its turn at an endpoint. */
-export type Waiter = {
+export type WaiterInHand = {
   readonly endpoint: KnownEndpoint;
   readonly origin: WaitingOrigin;
   readonly onAdmitted: (admission: Admission) => void;
@@ -51,7 +121,7 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
 };
 
 /** The empty list of waiters. */
-const NO_WAITERS: Omit<WaitingDeliveries<Waiter>, 'add'> = new WaitingDeliveries<Waiter>();
+const NO_WAITERS: Omit<WaitingDeliveries<WaiterInHand>, 'add'> = new WaitingDeliveries<WaiterInHand>();
 
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
 const PROBE_PART = 1 / 4;
@@ -85,7 +155,7 @@ export class KnownEndpoint implements LimitShare {
   #running = emptyList<RunningRequest>();
   #silent = emptyList<RunningRequest>();
   /** Absent until a delivery waits for the first time. */
-  #waiting: WaitingDeliveries<Waiter> | undefined;
+  #waiting: WaitingDeliveries<WaiterInHand> | undefined;
   #probes = 0;
   #answeredBegan = -Infinity;
   #hungSince: number | undefined;
@@ -170,7 +240,7 @@ export class KnownEndpoint implements LimitShare {
     if (this.#lastBegan === -Infinity) this.#proven = 'quick';
   }
 
-  addWaiter(waiter: Waiter): void {
+  addWaiter(waiter: WaiterInHand): void {
     (this.#waiting ??= new WaitingDeliveries()).add(waiter);
   }
 

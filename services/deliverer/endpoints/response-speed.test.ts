@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { responseSpeed } from './response-speed.ts';
+import { responseSpeed } from './endpoint.ts';
 
 describe('endingOf', () => {
   test.each([

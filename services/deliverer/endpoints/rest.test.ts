@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import type { Admission } from './endpoint.ts';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
-import { Rest } from './rest.ts';
+import { Rest } from './window.ts';
 
 const one = keyOf('one');
 

@@ -1,5 +1,7 @@
-import type { ResponseSpeed } from './endpoint.ts';
-import { START_SIZE } from './window.ts';
+import { type ResponseSpeed, ownCopy } from './endpoint.ts';
+import { START_SIZE, type LimitShare, type PartOf } from './window.ts';
+import { LRUCache } from 'lru-cache';
+import { LinkedEntry, LinkedMap } from './linked-map.ts';
 
 /** The expected behaviour of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
 export type EndpointClass = ResponseSpeed | 'new';
@@ -64,7 +66,7 @@ export class Slots {
   /** The window with which a new endpoint begins: 1 if slots for unproven endpoints are scarce. */
   startSize(account: AccountSlots): number {
     const isRoomy = this.#held.hung + this.#held.new + this.#silent < this.#limits.new * HALF;
-    return isRoomy && account.unproven < part(this.#limits.new) ? START_SIZE : 1;
+    return isRoomy && account.unproven < accountPart(this.#limits.new) ? START_SIZE : 1;
   }
 
   take(endpointClass: EndpointClass, account: AccountSlots): void {
@@ -113,11 +115,275 @@ export class Slots {
     const { hung, new: fresh } = this.#held;
     const limits = this.#limits;
     const lent = limits.new * LENT_PART;
-    if (account.unproven >= part(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
-    return endpointClass === 'new' || account.hung < part(limits.hung) || hung < limits.hung * LENT_PART;
+    if (account.unproven >= accountPart(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
+    return endpointClass === 'new' || account.hung < accountPart(limits.hung) || hung < limits.hung * LENT_PART;
   }
 }
 
-function part(limit: number): number {
+function accountPart(limit: number): number {
   return Math.max(1, Math.floor(limit * ACCOUNT_PART));
+}
+
+/** A host, for all accounts: how it answered last, and how many requests are silent there. */
+type HostState = { readonly name: string; isQuick: boolean; silent: number };
+
+/** The state of the hosts used last. */
+export class Hosts {
+  readonly #byName: LRUCache<string, HostState>;
+
+  constructor(max: number) {
+    this.#byName = new LRUCache({ max });
+  }
+
+  get(name: string): HostState {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const host = { name: ownCopy(name), isQuick: false, silent: 0 };
+    this.#byName.set(host.name, host);
+    return host;
+  }
+}
+
+export type HostLimits = {
+  /** Requests of one account to one host under way at once, not counting the first of each proven endpoint. */
+  most: number;
+  /** Hanging requests among them; at this many, no request begins that may hang too. */
+  mostHanging: number;
+};
+
+/** Share of the slots that one account may hold at one host; and share of that for hanging requests. */
+const HOST_PART = 1 / 8;
+const HANGING_PART = 1 / 2;
+
+export function hostLimits(slots: number): HostLimits {
+  const most = Math.max(1, Math.floor(slots * HOST_PART));
+  return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_PART)) };
+}
+
+/** The state that a request under way is counted with: class and `isFirst` as they were when it began. */
+type CountedRequest = {
+  readonly endpointClass: EndpointClass;
+  readonly isFirst: boolean;
+  readonly isSilent: boolean;
+};
+
+/** Counts the requests of one account at one host. */
+export class HostUsage {
+  /** Endpoints remembered. */
+  endpoints = 0;
+  readonly host: HostState;
+  readonly #account: LimitShare;
+  readonly #limits: HostLimits;
+  /** Requests under way, not counting the first of each proven endpoint. */
+  #out = 0;
+  /** Requests under way that began as probes, or have been silent. */
+  #hanging = 0;
+
+  constructor({ account, host, limits }: { account: LimitShare; host: HostState; limits: HostLimits }) {
+    this.#account = account;
+    this.host = host;
+    this.#limits = limits;
+  }
+
+  /** Whether a request to an endpoint of this class may begin here; `isFirst`: none is under way to that endpoint. */
+  admits(endpointClass: EndpointClass, isFirst: boolean): boolean {
+    if (isOutside({ endpointClass, isFirst })) return true;
+    if (this.#out >= ownPart(this.#limits.most, this.#account)) return false;
+    const mayHang = endpointClass === 'hung' || (endpointClass === 'new' && !isFirst);
+    return !mayHang || this.#hanging < ownPart(this.#limits.mostHanging, this.#account);
+  }
+
+  begin(request: CountedRequest): void {
+    if (!isOutside(request)) this.#out += 1;
+    if (request.endpointClass === 'hung') this.#hanging += 1;
+  }
+
+  fallSilent(request: CountedRequest): void {
+    this.host.silent += 1;
+    if (request.endpointClass !== 'hung') this.#hanging += 1;
+  }
+
+  end(request: CountedRequest): void {
+    if (!isOutside(request)) this.#out -= 1;
+    if (request.isSilent) this.host.silent -= 1;
+    if (request.isSilent || request.endpointClass === 'hung') this.#hanging -= 1;
+  }
+}
+
+function ownPart(limit: number, { part }: LimitShare): number {
+  return Math.max(1, Math.floor(limit * part));
+}
+
+function isOutside({ endpointClass, isFirst }: Pick<CountedRequest, 'endpointClass' | 'isFirst'>): boolean {
+  return isFirst && (endpointClass === 'slow' || endpointClass === 'quick');
+}
+
+/** Counts the requests and waiters of one account, by host. */
+export class AccountUsage implements AccountSlots {
+  unproven = 0;
+  hung = 0;
+  /** Fresh deliveries that wait in hand for its endpoints. */
+  inHand = 0;
+  readonly name: string;
+  readonly #partOf: PartOf;
+  // Most accounts have one host: no map for these.
+  #oneHost: HostUsage | undefined;
+  #otherHosts: Map<string, HostUsage> | undefined;
+
+  constructor(name: string, partOf: PartOf) {
+    this.name = name;
+    this.#partOf = partOf;
+  }
+
+  /** This process's part of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
+  get part(): number {
+    return this.#partOf(this.name);
+  }
+
+  get isForgotten(): boolean {
+    return this.#oneHost === undefined && !this.#otherHosts?.size;
+  }
+
+  /** Counts one endpoint more at this host. */
+  join(name: string, make: () => HostUsage): HostUsage {
+    const known = this.#oneHost?.host.name === name ? this.#oneHost : this.#otherHosts?.get(name);
+    const hostUsage = known ?? make();
+    hostUsage.endpoints += 1;
+    if (known !== undefined) return known;
+    if (this.#oneHost === undefined) this.#oneHost = hostUsage;
+    else (this.#otherHosts ??= new Map()).set(name, hostUsage);
+    return hostUsage;
+  }
+
+  leave(hostUsage: HostUsage): void {
+    hostUsage.endpoints -= 1;
+    if (hostUsage.endpoints > 0) return;
+    if (hostUsage === this.#oneHost) this.#oneHost = undefined;
+    else this.#otherHosts?.delete(hostUsage.host.name);
+  }
+}
+
+/** An endpoint as far as it matters for a slot. */
+type SlotSeeker = {
+  readonly account: AccountUsage;
+  readonly hostUsage: HostUsage;
+  readonly endpointClass: EndpointClass;
+  readonly isFirst: boolean;
+};
+
+type Ring<K, V> = LinkedMap<K, LinkedEntry<K, V>>;
+type AtHost<Endpoint> = Ring<Endpoint, undefined>;
+type AccountTurns<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
+
+/**
+ * Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its
+ * endpoints.
+ */
+class SlotQueue<Endpoint extends SlotSeeker> {
+  readonly endpointClass: EndpointClass;
+  readonly isFirst: boolean;
+  readonly #accounts: Ring<AccountUsage, AccountTurns<Endpoint>> = new LinkedMap();
+
+  constructor(endpointClass: EndpointClass, isFirst: boolean) {
+    this.endpointClass = endpointClass;
+    this.isFirst = isFirst;
+  }
+
+  get isEmpty(): boolean {
+    return this.#accounts.size === 0;
+  }
+
+  /** The endpoint must not be there. */
+  add(endpoint: Endpoint): void {
+    const { account, hostUsage } = endpoint;
+    const accounts = this.#accounts;
+    const { value: hosts } = accounts.get(account) ?? accounts.add(new LinkedEntry(account, new LinkedMap()));
+    const { value: endpoints } = hosts.get(hostUsage) ?? hosts.add(new LinkedEntry(hostUsage, new LinkedMap()));
+    endpoints.add(new LinkedEntry(endpoint, undefined));
+  }
+
+  delete(endpoint: Endpoint): void {
+    const { account, hostUsage } = endpoint;
+    const hosts = this.#accounts.get(account)?.value;
+    const endpoints = hosts?.get(hostUsage)?.value;
+    endpoints?.delete(endpoint);
+    if (endpoints?.size === 0) hosts?.delete(hostUsage);
+    if (hosts?.size === 0) this.#accounts.delete(account);
+  }
+
+  /** Removes an endpoint whose turn it was: its account and its host go behind the others. */
+  dequeue(endpoint: Endpoint): void {
+    const { account, hostUsage } = endpoint;
+    this.delete(endpoint);
+    this.#accounts.get(account)?.value.toEnd(hostUsage);
+    this.#accounts.toEnd(account);
+  }
+
+  /**
+   * The endpoint whose turn it is, among those that may begin. Few are passed over: only as many accounts and hosts can use
+   * up their share as there are shares.
+   */
+  next(slots: Slots): Endpoint | undefined {
+    if (this.isEmpty || slots.free(this.endpointClass) === 0) return undefined;
+    for (const { key: account, value: hosts } of this.#accounts) {
+      if (!slots.admits(this.endpointClass, account)) continue;
+      for (const { key: hostUsage, value: endpoints } of hosts) {
+        if (!hostUsage.admits(this.endpointClass, this.isFirst)) continue;
+        for (const { key: endpoint } of endpoints) return endpoint;
+      }
+    }
+    return undefined;
+  }
+}
+
+/** The queue in which an endpoint waits, and since when. */
+export type QueuePlace<Endpoint extends SlotSeeker> = { readonly queue: SlotQueue<Endpoint>; readonly since: number };
+
+type Queueable<Endpoint extends SlotSeeker> = SlotSeeker & { place: QueuePlace<Endpoint> | undefined };
+
+/** Endpoints that wait for a slot, by class. */
+export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
+  readonly #queues = ENDPOINT_CLASSES.flatMap((each) => [
+    new SlotQueue<Endpoint>(each, true),
+    new SlotQueue<Endpoint>(each, false),
+  ]);
+
+  /** Puts an endpoint in the queue of its class, where it keeps the place that it has. */
+  enqueue(endpoint: Endpoint, now: number): void {
+    const { endpointClass, isFirst } = endpoint;
+    const own = this.#queues.find((queue) => queue.endpointClass === endpointClass && queue.isFirst === isFirst);
+    if (own === undefined || endpoint.place?.queue === own) return;
+    leaveQueue(endpoint);
+    own.add(endpoint);
+    endpoint.place = { queue: own, since: now };
+  }
+
+  /** The endpoint that has waited longest, among those whose turn it is in their queue. */
+  next(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
+    let longest: Endpoint | undefined;
+    let longestSince = Infinity;
+    for (const queue of this.#queues) {
+      const isAsked = endpointClass === undefined || queue.endpointClass === endpointClass;
+      const endpoint = isAsked ? queue.next(slots) : undefined;
+      const since = endpoint?.place?.since ?? Infinity;
+      if (since >= longestSince) continue;
+      longest = endpoint;
+      longestSince = since;
+    }
+    return longest;
+  }
+
+  /** Removes and returns what `next` returns; its account and its host go behind the others. */
+  take(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
+    const endpoint = this.next(slots, endpointClass);
+    if (endpoint === undefined) return undefined;
+    endpoint.place?.queue.dequeue(endpoint);
+    endpoint.place = undefined;
+    return endpoint;
+  }
+}
+
+export function leaveQueue<Endpoint extends Queueable<Endpoint>>(endpoint: Endpoint): void {
+  endpoint.place?.queue.delete(endpoint);
+  endpoint.place = undefined;
 }

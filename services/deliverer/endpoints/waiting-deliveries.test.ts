@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { WaitingOrigin } from './endpoint.ts';
-import { WaitingDeliveries } from './waiting-deliveries.ts';
+import { WaitingDeliveries } from './known-endpoint.ts';
 
 type Waiter = { origin: WaitingOrigin };
 

@@ -4,25 +4,23 @@ import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/ca
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/networks';
-import type { AttemptRequest, OnAttempted } from './attempt.ts';
-import { withAttemptSpans, type CallOnce } from './attempt-spans.ts';
-import { boundingReading } from './bound-reading.ts';
+import type { AttemptRequest, OnAttempted, AttemptResult } from './attempt.ts';
+import { withAttemptSpans, type CallOnce, newTrace } from './trace.ts';
+import { boundingReading, rewritingHeads } from './response-guard.ts';
 import type { CallbackObserver } from './callback-metrics.ts';
-import { watchOwnRoutes } from '../egress/own-routes.ts';
-import type { Reach } from '../egress/egress.ts';
-import { callingTokenUrls, type CallTokenUrl } from './call-token-url.ts';
-import type { Connector } from './connection.ts';
-import { dispatchByAxios } from './dispatch-by-axios.ts';
-import { reaching } from './reach.ts';
+import { watchOwnRoutes } from '../egress/own-fault.ts';
+import type { Reach, Egress, FailedAttempt } from '../egress/egress.ts';
+import type { Connector, Connection } from './connection.ts';
+import { dispatchByAxios, throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { parseStrictUrl } from '@waybell/runtime/strict-url';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { safeConnector } from './safe-address.ts';
-import { rewritingHeads } from './rewrite-heads.ts';
-import { failureOf, resultOf, type RequestMade } from './attempt-result.ts';
-import { newTrace } from './trace.ts';
-import { throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
+import { safeConnector, BlockedAddress } from './safe-address.ts';
+import { failureOf, resultOf, type RequestMade, type Observing } from './attempt-result.ts';
+import { mayAskForCertificate } from './failure-reason.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { hostOf } from '../endpoints/endpoint.ts';
 
 /**
  * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Ends with
@@ -31,7 +29,7 @@ import { throughUndici, type RequestLimits, type RequestTerms } from './exchange
  */
 export type CallEndpoint = (request: AttemptRequest & { isLast: boolean }, onEnd: OnAttempted) => void;
 
-export type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
+type TimeLimits = Record<InterfaceName, Pick<RequestLimits, 'handoverMs' | 'responseMs'>>;
 
 export type EndpointOptions = {
   limits: TimeLimits;
@@ -160,4 +158,129 @@ export function requestHeaders(request: AttemptRequest, now: () => number): Call
   const timestampS = Math.floor(now() / 1_000);
   const isTest = byHand?.why === 'test';
   return callbackHeaders({ id, timestampS, body, attempt, isTest, verificationToken, signingSecrets });
+}
+
+type ReachOptions = {
+  connect: Connector;
+  /** In milliseconds. */
+  limitMs: number;
+  clock: Clock;
+};
+
+/** Connects as callbacks do without credentials, TLS included, and sends nothing. Where only a certificate is missing, it is reached. */
+export function reaching({ connect, limitMs, clock }: ReachOptions): Reach {
+  return (origin) =>
+    new Promise((resolve) => {
+      const url = URL.parse(origin);
+      if (url === null) return resolve({ isReached: false });
+      const { protocol, host, hostname, port } = url;
+      const connection: Connection = { clock, begunAt: clock.now() };
+      const end = (isReached: boolean) => {
+        limit[Symbol.dispose]();
+        resolve({ isReached, ...(connection.ip === undefined ? {} : { address: connection.ip }) });
+      };
+      const limit = clock.after(limitMs, () => end(false));
+      const to = { protocol, host, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, connection };
+      connect(to, (error, socket) => {
+        socket?.on('error', () => undefined).destroy();
+        // Receivers cannot share an address that callbacks must not reach.
+        if (error instanceof BlockedAddress) delete connection.ip;
+        end(error === null || (connection.hasShownItself === true && mayAskForCertificate(error)));
+      });
+    });
+}
+
+/** One request for an access token. */
+export type TokenUrlRequest = {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Values that no record may show. */
+  secrets: readonly string[];
+  /** The certificate that its connection authenticates with. */
+  certificate?: Credentials['certificate'];
+};
+
+/** How it ended, with its body masked, but for tokens; and the body as it came, which is empty without a status. */
+export type TokenUrlAnswer = { result: AttemptResult; body: string };
+
+/** Rejects with `Unavailable` if there is no way out. */
+export type CallTokenUrl = (request: TokenUrlRequest) => Promise<TokenUrlAnswer>;
+
+type CallTokenUrlOptions = { pools: OriginPools; observing: Observing; userAgent: string; clock: Clock };
+
+/** The body has to be whole: a token may be a JWT of some kilobytes. */
+const LIMITS = { responseMs: 10_000, bodyMs: 2_000, bodyBytes: 64 * 1024, keptBytes: 64 * 1024 };
+
+/** Makes requests to token URLs by the same way as callbacks, with the same checks; no redirect is followed. */
+function callingTokenUrls({ pools, observing, userAgent, clock }: CallTokenUrlOptions): CallTokenUrl {
+  return async ({ url, headers, body, secrets, certificate }) => {
+    const sent: RequestMade & RequestTerms = {
+      url: parseStrictUrl(url),
+      headers: { ...headers, 'Accept-Encoding': 'identity', 'User-Agent': userAgent },
+      body: Buffer.from(body),
+      limits: LIMITS,
+      trace: newTrace(clock.now()),
+      clock,
+      credentials: { secrets },
+      ...(certificate && { certificate }),
+    };
+    try {
+      const response = await dispatchByAxios(throughUndici(pools, sent));
+      const result = resultOf(response, sent, observing);
+      if (result instanceof Error) throw result;
+      return { result, body: response.data };
+    } catch (error) {
+      return { result: await failureOf(error, sent, observing), body: '' };
+    }
+  };
+}
+
+export type JudgeOwnFaultOptions = {
+  callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void;
+  egress: Pick<Egress, 'answered' | 'isOurs'>;
+  clock: Pick<Clock, 'now'>;
+};
+
+type JudgeTokenUrlOptions = Omit<JudgeOwnFaultOptions, 'callEndpoint'> & { callTokenUrl: CallTokenUrl };
+
+/** Makes the request. If it fails, judges whether the fault is ours or the receiver's. */
+export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOptions): CallEndpoint {
+  return (request, onEnd) => {
+    const startedAt = clock.now();
+    callEndpoint(request, (ended) => {
+      if (ended instanceof Error) return onEnd(ended);
+      const { callbackUrl, delivery, isLast } = request;
+      const wasHeld = delivery.waited?.why === 'egress';
+      const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, wasHeld }, egress);
+      if (judged instanceof Promise) judged.then(onEnd, onEnd);
+      else onEnd(judged);
+    });
+  };
+}
+
+/** Makes the request for a token, and judges as thoroughly as of a last attempt: several deliveries may wait for it. */
+export function judgeTokenUrl({ callTokenUrl, egress, clock }: JudgeTokenUrlOptions): CallTokenUrl {
+  return async (request) => {
+    const made = { origin: hostOf(request.url), startedAt: clock.now(), isLast: true, wasHeld: false };
+    const { result, body } = await callTokenUrl(request);
+    return { result: await judge(result, made, egress), body };
+  };
+}
+
+type RequestEnded = Omit<FailedAttempt, 'address' | 'wasSent'>;
+
+/** Returns at once what needs no judgement of others. */
+function judge(
+  ended: AttemptResult,
+  made: RequestEnded,
+  egress: JudgeOwnFaultOptions['egress'],
+): AttemptResult | Promise<AttemptResult> {
+  if (ended.status !== undefined) egress.answered(made.origin, ended.ip);
+  if (ended.lostAt === undefined) return ended;
+  const { lostAt, ...result } = ended;
+  if (lostAt === 'here') return { ...result, isOurs: true };
+  const address = result.reason === 'blocked_address' ? undefined : result.ip;
+  const failed = { ...made, address, wasSent: lostAt === 'sent' };
+  return egress.isOurs(failed).then((isOurs) => (isOurs ? { ...result, isOurs } : result));
 }

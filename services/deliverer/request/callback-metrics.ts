@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client';
 import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { InterfaceName } from '@waybell/line/outcomes';
-import type { Handshake } from './connect-tls.ts';
+import type { Handshake } from './connect.ts';
 
 /** Called for requests and connections as they are made. */
 export type CallbackObserver = {

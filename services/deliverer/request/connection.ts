@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '@waybell/runtime/clock';
 import type { buildConnector } from 'undici';
-import type { Identity } from './client-certificate.ts';
 import type { HeadReader } from './head-reader.ts';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 
 /** A connection as far as it is known: its address, and when each phase of making it ended, by its clock. */
 export type Connection = {
@@ -36,7 +37,7 @@ export type Connection = {
 };
 
 /** The address to connect to, with the connection in which to note what becomes known. */
-export type ConnectTarget = buildConnector.Options & { connection: Connection };
+type ConnectTarget = buildConnector.Options & { connection: Connection };
 export type Connector = (target: ConnectTarget, done: buildConnector.Callback) => void;
 
 /** Counts bytes and reads responses from now on for the request that begins. */
@@ -49,4 +50,36 @@ export function beginRequest(connection: Connection): void {
 /** Bytes that came since the last request began, including TLS's own. */
 export function bytesSince({ wire, readBefore = 0 }: Connection): number {
   return (wire?.bytesRead ?? 0) - readBefore;
+}
+
+/** Authenticates this side of TLS connections. `guid`: of the credentials that it is of, another with each change of them. */
+export type ClientCertificate = {
+  guid: string;
+  /** The certificate and its intermediates, in PEM. */
+  chain: string;
+  /** In PEM. */
+  key: string;
+};
+
+/** A certificate as connections use it, made once for all of a pool. */
+export type Identity = { guid: string; secureContext: SecureContext };
+
+/** TLS does not accept it, though it did when it was stored: versions and security levels of OpenSSL differ. */
+class UnusableCertificate extends Error {
+  readonly code = 'UNUSABLE_CERTIFICATE';
+  constructor(cause: unknown) {
+    super('TLS does not take the certificate or its key', { cause });
+    this.name = 'UnusableCertificate';
+  }
+}
+
+/** Reads certificate and key. `maxVersion`: of TLS; the newest, unless given. Throws UnusableCertificate. */
+export function identityOf({ guid, chain, key }: ClientCertificate, maxVersion?: 'TLSv1.2'): Identity {
+  const versions = { minVersion: LEAST_TLS, ...(maxVersion && { maxVersion }) } as const;
+  try {
+    // Sessions of one version cannot be resumed by another.
+    return { guid: guid + (maxVersion ?? ''), secureContext: createSecureContext({ ...versions, cert: chain, key }) };
+  } catch (error) {
+    throw new UnusableCertificate(error);
+  }
 }

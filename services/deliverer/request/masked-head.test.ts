@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { maskedHead } from './masked-head.ts';
+import { maskedHead } from './excerpt.ts';
 
 test.each([
   [

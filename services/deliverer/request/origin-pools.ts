@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { Client, Pool, type Dispatcher } from 'undici';
-import { identityOf, type ClientCertificate, type Identity } from './client-certificate.ts';
-import type { Connection, Connector } from './connection.ts';
+import { identityOf, type ClientCertificate, type Identity, type Connection, type Connector } from './connection.ts';
 
 /**
  * A handler that is given, before its request is sent, a function that returns the connection which it uses or waits for.

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { types } from 'node:util';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, Pool } from 'undici';
-import type { OpenAddress } from './connect-to-any.ts';
+import type { OpenAddress } from './connect.ts';
 
 /**
  * Opens connections to addresses through a proxy, by CONNECT. `open` rejects with Unavailable if the proxy cannot be used, with

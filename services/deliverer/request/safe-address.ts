@@ -1,8 +1,7 @@
 import { isIP, Socket } from 'node:net';
 import type { Clock } from '@waybell/runtime/clock';
 import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
-import { connectingTls, type ConnectTlsOptions } from './connect-tls.ts';
-import { connectingToAny, type OpenAddress } from './connect-to-any.ts';
+import { connectingTls, type ConnectTlsOptions, connectingToAny, type OpenAddress } from './connect.ts';
 import type { Connector } from './connection.ts';
 import { buildConnector } from 'undici';
 import type { Tunnel } from './proxy-tunnel.ts';

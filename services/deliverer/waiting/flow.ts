@@ -1,19 +1,22 @@
 import type { Broker } from '@waybell/line/broker';
-import type { Delivery } from '@waybell/line/delivery';
+import { type Delivery, publishInstead } from '@waybell/line/delivery';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { StepTools } from '@waybell/line/run-step';
-import { RENEW_MS, type WaitingLimits, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { RENEW_MS, type WaitingLimits, type WaitingStore, CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
-import type { DeliverStepOptions } from '../deliver-step.ts';
+import type { DeliverStepOptions } from '../deliver.ts';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
-import type { Deliverers } from './deliverers.ts';
 import { Drain } from './drain.ts';
-import { KeepLimits } from './keep-limits.ts';
-import { PutDeliveries } from './put-deliveries.ts';
+import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
+import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;
@@ -150,4 +153,198 @@ export class Flow {
     const since = this.#shutSince.get(endpoint);
     return since === undefined ? undefined : this.#options.clock.now() - since;
   }
+}
+
+type PutDeliveriesOptions = {
+  store: Pick<WaitingStore, 'put' | 'retain'>;
+  broker: Pick<Broker, 'publish' | 'state'>;
+  clock: Clock;
+  onPut: (why: WaitingReason) => void;
+  /** Called for an endpoint that got room while rows of its were being put, which a claim might not have seen. */
+  onCapacity: (endpoint: string) => void;
+};
+
+/** Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `retain` finds out whether it was put. */
+const ANSWER_LIMIT_MS = 1_000;
+/**
+ * Pause after a failure, so that deliveries need not each wait for the limit. Nothing is tried either while an abandoned
+ * statement has no answer: more would pile up.
+ */
+const AWAY_MS = 1_000;
+
+/** A statement is several times as large as the bodies in it. */
+const HEAVIEST_PUT_BYTES = 2 ** 21;
+
+/** Puts deliveries into the rooms of their endpoints, many by one statement; while Postgres is away, into the waiting queue of the broker. */
+export class PutDeliveries {
+  readonly #options: PutDeliveriesOptions;
+  readonly #putRow: (row: WaitingRow) => Promise<number>;
+  readonly #retain: (key: RowKey) => Promise<boolean>;
+  /** Number of rows being put, by room, and whether its endpoint got room meanwhile. */
+  readonly #underWay = new Map<string, { rows: number; gotCapacity: boolean }>();
+  #awayUntil = -Infinity;
+  /** Statements that were abandoned and have no answer yet. */
+  #unanswered = 0;
+
+  constructor(options: PutDeliveriesOptions) {
+    const { store } = options;
+    this.#options = options;
+    this.#putRow = microBatch((rows: WaitingRow[]) => store.put(rows), {
+      nameOf: rowKeyText,
+      heaviest: { weigh: ({ publication }) => publication.body.length, most: HEAVIEST_PUT_BYTES },
+    });
+    this.#retain = microBatch((keys: RowKey[]) => store.retain(keys), { nameOf: rowKeyText });
+  }
+
+  get isAway(): boolean {
+    return this.#unanswered > 0 || this.#options.clock.now() < this.#awayUntil;
+  }
+
+  /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
+  readonly put = async (waiting: Waiting): Promise<void> => {
+    if ((await this.putRow(waiting.row)) === undefined) await this.#setAside(waiting);
+  };
+
+  /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
+  async putRow(row: WaitingRow): Promise<number | undefined> {
+    const { room } = row;
+    const underWay = this.#underWay.get(room) ?? { rows: 0, gotCapacity: false };
+    this.#underWay.set(room, underWay);
+    underWay.rows += 1;
+    const no = await this.#inTime(() => this.#putRow(row)).finally(() => {
+      underWay.rows -= 1;
+      if (underWay.rows > 0) return;
+      this.#underWay.delete(room);
+      if (underWay.gotCapacity) this.#options.onCapacity(room);
+    });
+    if (no !== undefined) this.#options.onPut(row.why);
+    return no;
+  }
+
+  /** Notes that an endpoint has room. False unless rows are being put there. */
+  noteCapacity(endpoint: string): boolean {
+    const underWay = this.#underWay.get(endpoint);
+    if (underWay !== undefined) underWay.gotCapacity = true;
+    return underWay !== undefined;
+  }
+
+  /**
+   * Whether the row is there; then a process that took it cannot settle it any more. False while Postgres is away: no process
+   * can take the row then either, and a copy made later is recognised as a repeat.
+   */
+  readonly retain = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#retain(key))) === true;
+
+  /** The answer of Postgres; undefined if there is none in time. */
+  async #inTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    if (this.isAway) return undefined;
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    const late = clock.sleep(ANSWER_LIMIT_MS, ended.signal).then(() => undefined);
+    try {
+      const asked = ask();
+      const answer = await Promise.race([asked, late]);
+      if (answer === undefined) this.#giveUp(asked);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      this.#awayUntil = clock.now() + AWAY_MS;
+      return undefined;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #giveUp(asked: Promise<unknown>): void {
+    this.#awayUntil = this.#options.clock.now() + AWAY_MS;
+    this.#unanswered += 1;
+    const answered = () => void (this.#unanswered -= 1);
+    asked.then(answered, answered);
+  }
+
+  async #setAside(waiting: Waiting): Promise<void> {
+    const { broker } = this.#options;
+    // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
+    if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());
+    await broker.publish(publishInstead(waiting));
+  }
+}
+
+type KeepLimitsOptions = {
+  store: Pick<WaitingStore, 'flushSums' | 'sumsBeyond' | 'endBeyond'>;
+  limits: WaitingLimits;
+  clock: Pick<Clock, 'now'>;
+};
+
+/** Interval of checking limits while nothing is put here: other processes check them too. */
+const SELDOM_MS = 10_000;
+
+/** Ends the oldest deliveries of an account beyond its limit, or of the largest account beyond the limit for all. */
+class KeepLimits {
+  readonly #options: KeepLimitsOptions;
+  #lookAt = -Infinity;
+
+  constructor(options: KeepLimitsOptions) {
+    this.#options = options;
+  }
+
+  hasPut(): void {
+    this.#lookAt = -Infinity;
+  }
+
+  /** To be called once a second. Sums only select the accounts to read, and are recounted if they were wrong. */
+  async look(): Promise<void> {
+    const { store, limits, clock } = this.#options;
+    await store.flushSums();
+    if (clock.now() < this.#lookAt) return;
+    this.#lookAt = clock.now() + SELDOM_MS;
+    const { beyond } = await store.sumsBeyond(limits);
+    for (const { holder, mayHave } of beyond) await store.endBeyond(holder, mayHave);
+  }
+}
+
+/** The deliverers that live. Both reject with `Unavailable` while Postgres is away. */
+type Deliverers = {
+  /** Registers this deliverer as alive. Resolves with how many deliver some of its actions, itself included. */
+  live(): Promise<number>;
+  leave(): Promise<void>;
+};
+
+const LIVE = {
+  name: 'live-as-deliverer',
+  text: `
+    with seen as (
+      insert into waybell.deliverers (id, seen_at, actions) values ($1, now(), $2)
+      on conflict (id) do update set seen_at = excluded.seen_at
+    ), gone as (
+      delete from waybell.deliverers where id in (
+        select id from waybell.deliverers where id <> $1 and seen_at < now() - $3 * interval '1 ms' for update skip locked)
+    )
+    select 1 + count(*)::int as living from waybell.deliverers
+    where id <> $1 and seen_at >= now() - $3 * interval '1 ms' and actions && $2`,
+};
+
+const LEAVE = { name: 'leave-deliverers', text: 'delete from waybell.deliverers where id = $1' };
+
+/** `id`: of this process. `actions`: those that it delivers. */
+export function deliverersIn(
+  postgres: Postgres,
+  { id, actions }: { id: string; actions: readonly string[] },
+): Deliverers {
+  return {
+    async live() {
+      const values = [id, actions, CLAIM_MS];
+      const { rows } = await whenAvailable(postgres, () => postgres.query<{ living: number }>({ ...LIVE, values }));
+      return rows[0]?.living ?? 1;
+    },
+    async leave() {
+      await whenAvailable(postgres, () => postgres.query({ ...LEAVE, values: [id] }));
+    },
+  };
+}
+
+/** `known`: how many deliver some of the actions of this process, itself included. */
+export function watchDeliverers(known: { readonly deliverers: number }, metrics: Metrics): void {
+  const help =
+    'Deliverers that take some of the actions of this one, itself included: they divide the limits of endpoints';
+  gaugeOnDemand(metrics, { name: 'waybell_deliverers', help }, () => [{ value: known.deliverers }]);
 }

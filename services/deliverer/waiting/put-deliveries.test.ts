@@ -4,7 +4,7 @@ import type { Publication, Waiting } from '@waybell/line/messages';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { aRow } from '../testing/waiting.ts';
-import { PutDeliveries } from './put-deliveries.ts';
+import { PutDeliveries } from './flow.ts';
 
 const waits = (name = 'one'): Waiting => ({ kind: 'wait', row: aRow(name) });
 

@@ -1,14 +1,19 @@
 import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { asWaited } from '@waybell/line/delivery';
 import { newSourceId, type RowKey, type Source } from '@waybell/line/messages';
-import type { TakenKey, TakenRow } from '@waybell/line/waiting-room/waiting-store';
+import { type TakenKey, type TakenRow, MOST_BYTES, MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import type { Clock } from '@waybell/runtime/clock';
+import type { Endpoints } from '../endpoints/endpoints.ts';
+import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
 
 /** A row that this process has taken, until it is settled or given back. */
 export type RowInHand = TakenKey & { bytes: number; source: Source };
 
 type Passed = { gone: number; last: RowKey | undefined };
 
-export type RowsInHandOptions = {
+type RowsInHandOptions = {
   consuming: ConsumeCallbacks;
   /** Called with a row that is to be settled: its effects are safe. */
   onDone: (row: RowInHand) => void;
@@ -121,3 +126,173 @@ export class RowsInHand {
 const placeOf = ({ madeAt, id }: RowKey): string => `${madeAt} ${id}`;
 const movedOf = ({ room, subscription }: Pick<TakenRow, 'room' | 'subscription'>): string =>
   `${room} of ${subscription}`;
+
+type RowReaderOptions = {
+  store: Pick<WaitingStore, 'take'>;
+  endpoints: Pick<Endpoints, 'demand'>;
+  rooms: ClaimedRooms;
+  inHand: RowsInHand;
+  limit: InHandLimit;
+  clock: Clock;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Older deliveries are over. */
+  maxAgeMs: number;
+  isPaused: () => boolean;
+  onTaken: (rows: number) => void;
+  onFailed: (error: unknown) => void;
+  /** Called with a room of which nothing is in hand and nothing can be taken now. `afterMs`: as in `Released`. */
+  onIdle: (own: RoomInHand, afterMs?: number) => void;
+  /** Called where the first row is too old. */
+  onTooOld: (own: RoomInHand) => void;
+};
+
+/** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
+const MOST_OF_ONE = 2 * MOST_ROWS;
+/** Rooms that one statement reads. */
+const MOST_READS = 32;
+const LOOK_MS = 1_000;
+const RESTART_MS = 1_000;
+/** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
+const RESTART_TIMES = 20;
+/** A room that lacks a slot for this long is left to a process that may have one. */
+const LACKING_MS = 2_000;
+const LACKING_PAUSE_MS = 1_000;
+
+/** Takes rows for endpoints with room, the oldest first, of many rooms by one statement. */
+export class RowReader {
+  readonly #options: RowReaderOptions;
+  readonly #wanting = new Set<RoomInHand>();
+  #isTaking = false;
+  #lookAt = -Infinity;
+
+  constructor(options: RowReaderOptions) {
+    this.#options = options;
+  }
+
+  /** There may be rows to take, or the room may be left. */
+  want(own: RoomInHand): void {
+    this.#wanting.add(own);
+    if (!this.#isTaking) void this.#take();
+  }
+
+  async #take(): Promise<void> {
+    const { store, inHand, clock, onFailed } = this.#options;
+    this.#isTaking = true;
+    try {
+      // All rooms that want rows in the same turn are read together.
+      await Promise.resolve();
+      for (let reads = this.#planReads(); reads.length > 0; reads = this.#planReads()) {
+        const beganAt = clock.now();
+        const taken = await inHand.reading(() => store.take(reads.map(({ wanted }) => wanted)));
+        for (const [place, read] of reads.entries()) this.#applyRead(read, taken[place], clock.now() - beganAt);
+      }
+    } catch (error) {
+      onFailed(error);
+    } finally {
+      this.#isTaking = false;
+    }
+  }
+
+  #planReads(): PlannedRead[] {
+    const { inHand, limit, clock } = this.#options;
+    const reads: PlannedRead[] = [];
+    let rows = limit.messages - inHand.count;
+    // Each read may bring this many bytes; how many is only known afterwards.
+    const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
+    // Each may be left, though no more may be in hand; not asked at each row that is freed, as they may be hundreds.
+    const isLook = clock.now() >= this.#lookAt;
+    if (isLook) this.#lookAt = clock.now() + LOOK_MS;
+    for (const own of this.#wanting) {
+      const mayTake = rows > 0 && reads.length < most;
+      if (reads.length >= MOST_READS || (!mayTake && !isLook)) break;
+      const read = this.#planRead(own, mayTake ? rows : 0);
+      if (read === 'full') continue;
+      if (read === undefined) this.#wanting.delete(own);
+      else {
+        rows -= read.rows;
+        reads.push(read);
+      }
+    }
+    return reads;
+  }
+
+  /** Returns what to read of a room now; undefined: nothing; `full`: no more rows may be in hand. */
+  #planRead(own: RoomInHand, most: number): PlannedRead | 'full' | undefined {
+    const { rooms, inHand, clock } = this.#options;
+    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
+    const wantedRows = this.#wantedOf(own);
+    if (wantedRows <= 0) return undefined;
+    const isRestart = own.restartAt <= clock.now();
+    if (own.isAtEnd && !isRestart) {
+      this.#idle(own);
+      return undefined;
+    }
+    const rows = Math.min(wantedRows, most);
+    if (rows <= 0) return 'full';
+    if (isRestart) own.after = undefined;
+    // A read from the first row finds those in hand again.
+    const limit = rows + (isRestart ? inHand.countOf(own.room) : 0);
+    const wanted: RowsWanted = { room: own.room, limit };
+    if (own.after !== undefined) wanted.after = own.after;
+    return { own, rows, isRestart, wanted };
+  }
+
+  /** How many rows its endpoint takes now. Leaves a room that takes none, once none is in hand. */
+  #wantedOf(own: RoomInHand): number {
+    const { endpoints, inHand, clock, isPaused } = this.#options;
+    const count = inHand.countOf(own.room);
+    if (isPaused() || own.isTurnOver) {
+      this.#idle(own);
+      return 0;
+    }
+    const { rows, askAt, lacksSlot } = endpoints.demand({ account: own.account, endpoint: own.room });
+    own.lackingSince = lacksSlot ? (own.lackingSince ?? clock.now()) : undefined;
+    if (rows > 0) return isOneByOne(own) ? Number(count === 0) : Math.min(rows, MOST_ROWS, MOST_OF_ONE - count);
+    const { lackingSince } = own;
+    if (lackingSince === undefined) this.#idle(own, askAt === undefined ? undefined : Math.max(0, askAt - clock.now()));
+    else if (clock.now() - lackingSince >= LACKING_MS) this.#idle(own, lackingPauseMs(own));
+    return 0;
+  }
+
+  #idle(own: RoomInHand, afterMs?: number): void {
+    if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
+  }
+
+  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: ReadRows | undefined, tookMs: number): void {
+    const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
+    const { rows = [], gone = 0, last, isCut = false } = taken ?? {};
+    own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
+    // Behind the others, which may be more than one statement reads.
+    this.#wanting.delete(own);
+    this.#wanting.add(own);
+    if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
+    if (isPaused() || rooms.get(own.room) !== own) return;
+    if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
+    const how = { crashes: own.crashes >= CRASHES_OF_ROOM ? own.crashes : 0, isOverLimit: false };
+    let left = most;
+    for (const row of rows) {
+      const isInHand = inHand.has(row);
+      if (left > 0 || isInHand) own.after = row;
+      if (left === 0 || isInHand) continue;
+      left -= 1;
+      inHand.take(row, how);
+    }
+    // Otherwise rows that are being moved would be read again and again.
+    if (left > 0 && gone > 0) own.after = last;
+    onTaken(most - left);
+  }
+}
+
+type PlannedRead = { own: RoomInHand; rows: number; isRestart: boolean; wanted: RowsWanted };
+type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
+
+/** A room that may still be shut, or that may kill. */
+function isOneByOne({ isUnprobed, crashes }: RoomInHand): boolean {
+  return isUnprobed || crashes >= CRASHES_OF_ROOM;
+}
+
+/** Spread evenly, as rooms are named by a hash. */
+function lackingPauseMs({ room }: RoomInHand): number {
+  return LACKING_PAUSE_MS * (0.5 + Number.parseInt(room.slice(0, 4), 16) / 2 ** 16);
+}

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { connectingToAny } from './connect-to-any.ts';
+import { connectingToAny } from './connect.ts';
 import type { Connection } from './connection.ts';
 
 type Opening = { address: string; isLetGo: () => boolean; opens: () => Socket; fails: (error: Error) => void };

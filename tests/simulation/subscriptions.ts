@@ -1,9 +1,9 @@
 import type { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
-import { roomOf, type Hold } from '../endpoints/endpoint.ts';
-import type { DeliveryTarget } from '../find-target.ts';
-import { holdOf } from '../end-without-attempt.ts';
+import { roomOf, type Hold } from '@waybell/deliverer/endpoints/endpoint';
+import type { DeliveryTarget } from '@waybell/deliverer/find-target';
+import { holdOf } from '@waybell/deliverer/end-without-attempt';
 import type { Receiver } from './receivers.ts';
 
 export const subscriptionOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;

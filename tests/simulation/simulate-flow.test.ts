@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readEnvironment, count } from '@waybell/runtime/environment';
-import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
+import { endpointSettings, readEndpoints } from '@waybell/deliverer/config';
 import type { Receiver } from './receivers.ts';
 import { simulateFlow, type SimulationOptions } from './simulate-flow.ts';
 

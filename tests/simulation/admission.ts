@@ -1,8 +1,8 @@
 import { count, readEnvironment } from '@waybell/runtime/environment';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { EndpointKey, RequestOrigin } from '../endpoints/endpoint.ts';
-import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
-import { Endpoints } from '../endpoints/endpoints.ts';
+import type { EndpointKey, RequestOrigin } from '@waybell/deliverer/endpoints/endpoint';
+import { endpointSettings, readEndpoints } from '@waybell/deliverer/config';
+import { Endpoints } from '@waybell/deliverer/endpoints/endpoints';
 
 const SLOTS = 1_024;
 const HELD = 1_024;

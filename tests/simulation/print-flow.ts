@@ -1,6 +1,6 @@
-/** Prints the flow to 10,000 endpoints of all kinds: `node services/deliverer/simulation/print-flow.ts [seconds]`. */
+/** Prints the flow to 10,000 endpoints of all kinds: `node tests/simulation/print-flow.ts [seconds]`. */
 import { count, readEnvironment } from '@waybell/runtime/environment';
-import { endpointSettings, readEndpoints } from '../endpoints/endpoint-settings.ts';
+import { endpointSettings, readEndpoints } from '@waybell/deliverer/config';
 import { receivers, type Mix } from './receivers.ts';
 import { simulateFlow, type Simulated } from './simulate-flow.ts';
 
