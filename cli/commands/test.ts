@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { explainFailure } from '@waybell/stack/explain-failure';
 import { repository } from '@waybell/stack/stack-folder';
 import { positive } from '../count-option.ts';
+import { makeGenerated } from '../docs/make-generated.ts';
 import { report } from '../report.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
@@ -70,6 +71,7 @@ async function test(words: string[], options: Options): Promise<void> {
   if (write && suite !== 'faults') throw new Error('--write goes with "faults": ./waybell test faults --write');
   if (invent !== undefined && suite !== 'mutants')
     throw new Error('--invent goes with "mutants": ./waybell test mutants --invent 30');
+  await makeGenerated();
   const { settingNames } = await import('../settings.ts');
   const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);

@@ -4,8 +4,6 @@ import { families } from '@waybell/contracts/families';
 import { familyPage } from '@waybell/contracts/reference/family-page';
 import { indexPage } from '@waybell/contracts/reference/index-page';
 import { writeJson } from '@waybell/contracts/write-json';
-import { consoleTypes } from './console-types.ts';
-import { packageTypes } from './package-types.ts';
 import { makeSentExamples } from './sent-examples.ts';
 
 /** Everything that is made from the catalog, by its path in the repository. */
@@ -21,8 +19,6 @@ export function contractPages(): Record<string, () => string | Promise<string>> 
         () => text,
       ]),
     ),
-    ...consoleTypes(sentExamples),
-    ...packageTypes,
     'docs/reference/README.md': indexPage,
     ...Object.fromEntries(
       families.map((family) => [`docs/reference/${family.name}.md`, () => familyPage(family, sentExamples)]),
