@@ -17,7 +17,7 @@ const ADAPTERS = [
   '^libs/runtime/(postgres|postgres-client|redis|writable-host)\\.ts$',
   '^services/subscription-api/(database|migrate)\\.ts$',
 ];
-const TEST = '\\.test\\.ts$|/(testing|simulation)/';
+const TEST = '\\.test\\.ts$|/testing/';
 /** A process of the line is connected here, for five of the roots. */
 const START_SERVICE = '^libs/line/service\\.ts$';
 const MAIN = '^services/[^/]+/main\\.ts$';

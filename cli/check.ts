@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { findAdvisories } from './dependencies.ts';
+import { makeGenerated } from './docs/make-generated.ts';
 import { repository } from '@waybell/stack/stack-folder';
 
 type CheckOutcome = { isGood: boolean; output: string; remark?: string };
 type CheckStep = { name: string; run: () => Promise<CheckOutcome> };
+
+/** All others read what it makes. */
+const firstStep: CheckStep = { name: 'generated code', run: generatedCode };
 
 const steps: CheckStep[] = [
   { name: 'format', run: tool('oxfmt', '--check', '.') },
@@ -30,10 +34,10 @@ const steps: CheckStep[] = [
   { name: 'advisories', run: advisories },
 ];
 
-/** Everything that can be said without running it, at once, each with its seconds. Exit code 1 on failure. */
+/** Everything that can be said without running it, each with its seconds, and all but the first at once. Exit code 1 on failure. */
 export async function check(): Promise<void> {
   const beganMs = Date.now();
-  const outcomes = await Promise.all(steps.map(runStep));
+  const outcomes = [await runStep(firstStep), ...(await Promise.all(steps.map(runStep)))];
   console.log(`checked in ${seconds(beganMs)} s`);
   if (outcomes.some(({ isGood }) => !isGood)) process.exitCode = 1;
 }
@@ -58,6 +62,13 @@ function tool(name: string, ...args: string[]): () => Promise<CheckOutcome> {
     });
     return { isGood: status === 0, output: Buffer.concat(output).toString() };
   };
+}
+
+async function generatedCode(): Promise<CheckOutcome> {
+  return makeGenerated().then(
+    () => ({ isGood: true, output: '' }),
+    (error: Error) => ({ isGood: false, output: error.message }),
+  );
 }
 
 /**

@@ -2,7 +2,16 @@ import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable } from '../lib/budget.ts';
 import { inTurn } from '../lib/in-turn.ts';
-import { measureRates, rateTimes, barBesideBareLine, byRate, latencyTable, OWN_CPU, P50, P99 } from '../lib/measure-rates.ts';
+import {
+  measureRates,
+  rateTimes,
+  barBesideBareLine,
+  byRate,
+  latencyTable,
+  OWN_CPU,
+  P50,
+  P99,
+} from '../lib/measure-rates.ts';
 import { withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, perMessageTable, throughputTable } from '../lib/budget.ts';
-import { fullTimes, measureFull, throughputOf, withContender, type MeasuredRun, type Throughput } from '../lib/measure.ts';
+import {
+  fullTimes,
+  measureFull,
+  throughputOf,
+  withContender,
+  type MeasuredRun,
+  type Throughput,
+} from '../lib/measure.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { loopbackAddress, evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';
 import { startStand, type Stand } from '../lib/stand.ts';

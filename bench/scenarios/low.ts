@@ -4,7 +4,21 @@ import { waybell } from '../comparators/waybell.ts';
 import { budgetTable, partsTable } from '../lib/budget.ts';
 import { percentOfCore } from '../lib/processes.ts';
 import { inTurn } from '../lib/in-turn.ts';
-import { measureRates, rateTimes, type AtRate, type AtRates, at, barBesideBareLine, byRate, latencyTable, ofWaybell, OWN_CPU, P50, timesBareLine, type RatesInTurn } from '../lib/measure-rates.ts';
+import {
+  measureRates,
+  rateTimes,
+  type AtRate,
+  type AtRates,
+  at,
+  barBesideBareLine,
+  byRate,
+  latencyTable,
+  ofWaybell,
+  OWN_CPU,
+  P50,
+  timesBareLine,
+  type RatesInTurn,
+} from '../lib/measure-rates.ts';
 import { withContender } from '../lib/measure.ts';
 import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';

@@ -1,5 +1,10 @@
 import { Command, Option } from 'commander';
-import { failingOrigins, oldestUndelivered, type FailingOrigin, type Undelivered } from '@waybell/subscription-api/failing';
+import {
+  failingOrigins,
+  oldestUndelivered,
+  type FailingOrigin,
+  type Undelivered,
+} from '@waybell/subscription-api/failing';
 import { interruptedSubscriptions, latestNotices, type Interrupted } from '@waybell/subscription-api/interrupted';
 import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';

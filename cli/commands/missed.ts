@@ -4,7 +4,11 @@ import { LARGEST_REPLAY, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { type AccountSummary, clientsOf } from '@waybell/subscription-api/accounts';
 import { requester, askForReplay } from '@waybell/subscription-api/by-hand/replays';
-import { missedByAction, type MissedByAction, type MissedOfAction } from '@waybell/subscription-api/by-hand/missed-by-action';
+import {
+  missedByAction,
+  type MissedByAction,
+  type MissedOfAction,
+} from '@waybell/subscription-api/by-hand/missed-by-action';
 import { accountCalled, findAccountCalled } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive } from '../options.ts';

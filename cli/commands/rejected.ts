@@ -1,6 +1,14 @@
 import { Command } from 'commander';
 import { RejectedQueue, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
-import { listRejected, purgeRejected, retryRejected, showRejected, type RejectedFilter, factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
+import {
+  listRejected,
+  purgeRejected,
+  retryRejected,
+  showRejected,
+  type RejectedFilter,
+  factsOf,
+  type RejectedFacts,
+} from '@waybell/rejected/rejected-messages';
 import { readSelection, type SelectionOptions, plainOf } from '@waybell/rejected/selection';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';

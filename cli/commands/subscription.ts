@@ -6,7 +6,15 @@ import { isGuid } from '@waybell/events/guid';
 import { asClient, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
 import { collected, durationMs } from '../options.ts';
 import { print, report } from '../print.ts';
-import { keep, put, testFailure, type PutAnswer, readDesired, requireDistinct, type DesiredSubscriptions } from '../subscription/apply.ts';
+import {
+  keep,
+  put,
+  testFailure,
+  type PutAnswer,
+  readDesired,
+  requireDistinct,
+  type DesiredSubscriptions,
+} from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
 

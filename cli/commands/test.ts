@@ -8,6 +8,7 @@ import { explainFailure } from '@waybell/stack/supervised-process';
 import { repository } from '@waybell/stack/stack-folder';
 import { positive } from '../options.ts';
 import { report, print } from '../print.ts';
+import { makeGenerated } from '../docs/make-generated.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import { ImportGraph } from '../test-run/import-graph.ts';
@@ -69,6 +70,7 @@ async function test(words: string[], options: Options): Promise<void> {
   if (write && suite !== 'faults') throw new Error('--write goes with "faults": ./waybell test faults --write');
   if (invent !== undefined && suite !== 'mutants')
     throw new Error('--invent goes with "mutants": ./waybell test mutants --invent 30');
+  await makeGenerated();
   const { settingNames } = await import('../settings.ts');
   const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);

@@ -302,10 +302,7 @@ async function drive({ client, env, signal }: TruckOptions): Promise<void> {
 }
 
 /** Shows every outcome from now on. */
-async function watchOutcomes(
-  env: NodeJS.ProcessEnv,
-  onOutcome: (outcome: Outcome) => void,
-): Promise<AsyncDisposable> {
+async function watchOutcomes(env: NodeJS.ProcessEnv, onOutcome: (outcome: Outcome) => void): Promise<AsyncDisposable> {
   const onBody = (body: Buffer) => readOutcomes(body).forEach(onOutcome);
   return overhear(brokerOf(env), { exchange: outcomesExchange, onBody });
 }

@@ -1,14 +1,17 @@
 import type { Action, Interface, JsonSchema } from '@waybell/catalog/action';
 import { actions, actionsOf, reports } from '@waybell/catalog/actions';
 import { eventSchema, payloadSchema, notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
-import { compile } from 'json-schema-to-typescript';
+import type { Generated } from './make-files.ts';
 
 /** The types of the packages, by their path in the repository: what one publishes, and what one receives. */
-export const packageTypes: Record<string, () => Promise<string>> = {
-  'packages/publisher/events.ts': eventTypes,
-  'packages/receiver/notifications.ts': notificationTypes,
-  'packages/receiver/action-names.ts': async () => actionNames(),
-};
+export function packageTypes(): Record<string, Generated> {
+  const names = actionNames();
+  return {
+    'packages/publisher/events.ts': eventTypes(),
+    'packages/receiver/notifications.ts': notificationTypes(),
+    'packages/receiver/action-names.ts': { madeFrom: names, make: async () => names },
+  };
+}
 
 const MADE = '// Made from the catalog: `./waybell docs`. Not to be edited.';
 const HEAD = `${MADE}
@@ -17,37 +20,54 @@ import type { ExactObject, ExactValue, Numeric } from '@waybell/events/exact-jso
 
 const style = { singleQuote: true, printWidth: 120, trailingComma: 'all' } as const;
 
-async function eventTypes(): Promise<string> {
-  const all = [...actions, ...reports];
-  const types = await Promise.all(all.map((action) => typeOf(`${typeName(action)}Event`, publishedSchema(action))));
-  const union = all.map((action) => `  | ${typeName(action)}Event`);
-  return [HEAD, ...types, '/** Any event that Waybell takes. */', `export type Event =`, ...union, ';'].join('\n');
+type Named = { name: string; schema: JsonSchema };
+
+function eventTypes(): Generated {
+  const forms = [...actions, ...reports].map((action) => ({
+    name: `${typeName(action)}Event`,
+    schema: exactly(publishedSchema(action)),
+  }));
+  const union = forms.map(({ name }) => `  | ${name}`);
+  return {
+    madeFrom: forms,
+    make: async () =>
+      [
+        HEAD,
+        ...(await typesOf(forms)),
+        '/** Any event that Waybell takes. */',
+        `export type Event =`,
+        ...union,
+        ';',
+      ].join('\n'),
+  };
 }
 
-async function notificationTypes(): Promise<string> {
+function notificationTypes(): Generated {
   const forms = actions.flatMap((action) => {
     const revision = revisionNotificationSchema(action);
-    const plain = { action, name: `${typeName(action)}Notification`, schema: notificationSchema(action) };
+    const of = action.interface;
+    const plain = { of, name: `${typeName(action)}Notification`, schema: exactly(notificationSchema(action)) };
     if (revision === null) return [plain];
-    return [plain, { action, name: `${typeName(action)}RevisionNotification`, schema: withChanges(revision) }];
+    return [plain, { of, name: `${typeName(action)}RevisionNotification`, schema: exactly(withChanges(revision)) }];
   });
-  const types = await Promise.all(forms.map(({ name, schema }) => typeOf(name, schema)));
   const unionOf = (interfaceName: Interface) =>
-    forms.filter(({ action }) => action.interface === interfaceName).map(({ name }) => `  | ${name}`);
-  return [
-    HEAD,
-    '/** A field that a revision changed. */',
-    'export type Change = { old_value: ExactValue; new_value: ExactValue };',
-    ...types,
-    '/** Any notification of the shipper interface. */',
-    'export type ShipperNotification =',
-    ...unionOf('shipper'),
-    ';',
-    '/** Any notification of the carrier interface. */',
-    'export type CarrierNotification =',
-    ...unionOf('carrier'),
-    ';',
-  ].join('\n');
+    forms.filter(({ of }) => of === interfaceName).map(({ name }) => `  | ${name}`);
+  const make = async () =>
+    [
+      HEAD,
+      '/** A field that a revision changed. */',
+      'export type Change = { old_value: ExactValue; new_value: ExactValue };',
+      ...(await typesOf(forms)),
+      '/** Any notification of the shipper interface. */',
+      'export type ShipperNotification =',
+      ...unionOf('shipper'),
+      ';',
+      '/** Any notification of the carrier interface. */',
+      'export type CarrierNotification =',
+      ...unionOf('carrier'),
+      ';',
+    ].join('\n');
+  return { madeFrom: forms, make };
 }
 
 /** The names alone, which a receiver needs at run time: the catalog stays out of the package. */
@@ -68,10 +88,13 @@ function actionNames(): string {
   ].join('\n');
 }
 
-function typeOf(name: string, schema: JsonSchema): Promise<string> {
-  const { $schema: _dialect, ...rest } = exactly(schema);
+async function typesOf(forms: readonly Named[]): Promise<string[]> {
+  // It takes longer to load than to find that nothing changed.
+  const { compile } = await import('json-schema-to-typescript');
   const options = { bannerComment: '', additionalProperties: false, ignoreMinAndMaxItems: true, style };
-  return compile({ ...rest, title: name }, name, options);
+  return Promise.all(
+    forms.map(({ name, schema: { $schema: _dialect, ...rest } }) => compile({ ...rest, title: name }, name, options)),
+  );
 }
 
 /** `shipper.order.picked_up` is `ShipperOrderPickedUp`. */

@@ -4,7 +4,13 @@ import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@way
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import type { WaitingReason } from '@waybell/line/outcomes';
-import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonKind, type ReasonMeaning } from '@waybell/line/reasons';
+import {
+  meaningOf,
+  noSubscriptionCauses,
+  reasonTables,
+  type ReasonKind,
+  type ReasonMeaning,
+} from '@waybell/line/reasons';
 import type { MissedOfAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 import { describeMissed, replayable } from '../commands/missed.ts';
 import { describeAccount, describeCandidate, describeSubscription } from '../commands/why.ts';

@@ -1,5 +1,12 @@
 import type { WaitingReason } from '@waybell/line/outcomes';
-import type { AttemptEntry, DeliveryEntry, EventEntry, SuppressedVerdict, EventVerdict, Why } from '@waybell/delivery-log/read/entries';
+import type {
+  AttemptEntry,
+  DeliveryEntry,
+  EventEntry,
+  SuppressedVerdict,
+  EventVerdict,
+  Why,
+} from '@waybell/delivery-log/read/entries';
 import { counted, ruleInWords } from '../in-words.ts';
 import { accountCalled, type NameOfAccount } from '../accounts.ts';
 

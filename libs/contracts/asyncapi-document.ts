@@ -2,7 +2,14 @@ import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
 import { asideHeaders } from '@waybell/line/messages';
-import { eventsExchange, operationsQueue, rejectedExchange, rejectedQueue, rejectionsQueue, otherNoticesExchange } from '@waybell/line/topology';
+import {
+  eventsExchange,
+  operationsQueue,
+  rejectedExchange,
+  rejectedQueue,
+  rejectionsQueue,
+  otherNoticesExchange,
+} from '@waybell/line/topology';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
 import { operationsChannel } from './operations-channel.ts';

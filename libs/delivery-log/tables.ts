@@ -1,5 +1,15 @@
 import { normalizedKey } from '@waybell/events/keys';
-import { whyOf, type Answer, type Deactivated, type InterfaceName, type Key, type Rejected, type Attempted, type Routed, type Suppression } from '@waybell/line/outcomes';
+import {
+  whyOf,
+  type Answer,
+  type Deactivated,
+  type InterfaceName,
+  type Key,
+  type Rejected,
+  type Attempted,
+  type Routed,
+  type Suppression,
+} from '@waybell/line/outcomes';
 import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
 

@@ -160,11 +160,7 @@ function refuseFormat(contentType: string | undefined): Invalid | undefined {
 type Json = { value: JsonValue; isPlain: boolean };
 
 /** Finds the envelope in a message body: its own form, or a CloudEvent 1.0 in structured JSON where the type says so. */
-function openEnvelope(
-  { value: body, isPlain }: Json,
-  maxDepth: number,
-  contentType?: string,
-): Envelope | Invalid {
+function openEnvelope({ value: body, isPlain }: Json, maxDepth: number, contentType?: string): Envelope | Invalid {
   if (!isObject(body))
     return { kind: 'invalid', reason: 'envelope_invalid', detail: 'the body: must be a JSON object' };
   if (isAnyCloudEvent(contentType) && mediaType(contentType) === CLOUD_EVENT)

@@ -1,5 +1,14 @@
 import { isUtf8 } from 'node:buffer';
-import { isArray, isObject, type JsonNumber, type JsonObject, type JsonValue, numberOf, objectOf, pointer } from './json.ts';
+import {
+  isArray,
+  isObject,
+  type JsonNumber,
+  type JsonObject,
+  type JsonValue,
+  numberOf,
+  objectOf,
+  pointer,
+} from './json.ts';
 
 export type JsonFault = 'not_utf8' | 'not_json' | 'duplicate_key' | 'nul_in_string' | 'too_deep';
 export type JsonReading =

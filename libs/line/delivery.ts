@@ -1,4 +1,16 @@
-import { isRejection, reject, type Message, type Publication, type Recorded, type Rejection, type WaitedFor, type Waiting, asideHeaders, laterVersionOf, rejectNewer } from './messages.ts';
+import {
+  isRejection,
+  reject,
+  type Message,
+  type Publication,
+  type Recorded,
+  type Rejection,
+  type WaitedFor,
+  type Waiting,
+  asideHeaders,
+  laterVersionOf,
+  rejectNewer,
+} from './messages.ts';
 import type { InterfaceName, WaitingReason, ByHand } from './outcomes.ts';
 import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';

@@ -1,5 +1,32 @@
 import { actionKey, actions, reports } from '@waybell/catalog/actions';
-import { retryQueue, topology, type Topology, deactivatorQueue, deliveriesExchange, deliveryQueue, endsExchange, eventsExchange, locationsQueue, logQueue, noticesExchange, operationsQueue, outcomesExchange, rejectedExchange, rejectedQueue, rejectedReader, rejectionsQueue, retryExchange, returnsExchange, routerQueue, STEPS, straysQueue, suspectsExchange, suspectsQueue, waitingExchange, waitingQueue } from './topology.ts';
+import {
+  retryQueue,
+  topology,
+  type Topology,
+  deactivatorQueue,
+  deliveriesExchange,
+  deliveryQueue,
+  endsExchange,
+  eventsExchange,
+  locationsQueue,
+  logQueue,
+  noticesExchange,
+  operationsQueue,
+  outcomesExchange,
+  rejectedExchange,
+  rejectedQueue,
+  rejectedReader,
+  rejectionsQueue,
+  retryExchange,
+  returnsExchange,
+  routerQueue,
+  STEPS,
+  straysQueue,
+  suspectsExchange,
+  suspectsQueue,
+  waitingExchange,
+  waitingQueue,
+} from './topology.ts';
 import { durations } from '@waybell/runtime/environment';
 import type { InterfaceName } from './outcomes.ts';
 

@@ -4,7 +4,15 @@
  * together are similar.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { isRejection, reject, type Message, type Publication, type Rejection, rejectNewer, type Outgoing } from './messages.ts';
+import {
+  isRejection,
+  reject,
+  type Message,
+  type Publication,
+  type Rejection,
+  rejectNewer,
+  type Outgoing,
+} from './messages.ts';
 import { isAttempted, type Outcome, type Attempted, type DeliveryEnd } from './outcomes.ts';
 import { outcomesExchange, endsExchange } from './topology.ts';
 
@@ -252,7 +260,8 @@ export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejec
   try {
     const { version, ends, uncounted = [], gone = [] } = JSON.parse(body.toString());
     if (version > ENDS_VERSION) return rejectNewer(`ends of format ${version}`);
-    if (version !== ENDS_VERSION) return reject('not_ends', `version ${String(version)}; this process reads ${ENDS_VERSION}`);
+    if (version !== ENDS_VERSION)
+      return reject('not_ends', `version ${String(version)}; this process reads ${ENDS_VERSION}`);
     // Only the deliverer may publish here, and the version guarantees this shape.
     return [
       ...(ends as Row[]).map(readRow),

@@ -1,7 +1,16 @@
 import type { PayloadMember, RevisionMember, AuditNode } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import type { Event } from '@waybell/events/event';
-import { isObject, type JsonObject, type JsonValue, writeJson, isSameNumber, digitsOf, isArray, objectOf } from '@waybell/events/json';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  writeJson,
+  isSameNumber,
+  digitsOf,
+  isArray,
+  objectOf,
+} from '@waybell/events/json';
 import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
 
 /** A subscription's part in its notification: the fields it is limited to (null: the plain form), and the message's guid. */

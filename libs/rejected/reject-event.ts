@@ -1,4 +1,12 @@
-import { type Message, type Outgoing, type Rejection, NEWER_FORMAT, type Publication, reject, rejectNewer } from '@waybell/line/messages';
+import {
+  type Message,
+  type Outgoing,
+  type Rejection,
+  NEWER_FORMAT,
+  type Publication,
+  reject,
+  rejectNewer,
+} from '@waybell/line/messages';
 import { isOwnFault } from '@waybell/line/reasons';
 import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
 import { noticesExchange } from '@waybell/line/topology';

@@ -4,7 +4,18 @@ import type { RejectedMessage, RejectedQueue } from '@waybell/line/operating/rej
 import { publishAgain, type Publication } from '@waybell/line/messages';
 import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 import { actionKey, actions } from '@waybell/catalog/actions';
-import { deactivatorQueue, deliveriesExchange, endsExchange, eventsExchange, logQueue, outcomesExchange, retryExchange, returnsExchange, straysExchange, waitingExchange } from '@waybell/line/topology';
+import {
+  deactivatorQueue,
+  deliveriesExchange,
+  endsExchange,
+  eventsExchange,
+  logQueue,
+  outcomesExchange,
+  retryExchange,
+  returnsExchange,
+  straysExchange,
+  waitingExchange,
+} from '@waybell/line/topology';
 
 type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 

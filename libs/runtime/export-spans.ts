@@ -1,7 +1,18 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { Tracer } from '@opentelemetry/api';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOffSampler, AlwaysOnSampler, ParentBasedSampler, TracerProvider, TraceIdRatioBasedSampler, type Sampler, BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TracerProvider,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace';
 import { randomUUID } from 'node:crypto';
 import { systemClock, withTimeout } from './clock.ts';
 import { type Log, throttledWarning } from './log.ts';

@@ -1,4 +1,12 @@
-import { destination, pino, stdSerializers, stdTimeFunctions, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import {
+  destination,
+  pino,
+  stdSerializers,
+  stdTimeFunctions,
+  type DestinationStream,
+  type Logger,
+  type LoggerOptions,
+} from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 
 export type Log = Logger;

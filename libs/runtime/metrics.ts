@@ -1,4 +1,13 @@
-import { collectDefaultMetrics, Gauge, Registry, Counter, Histogram, type CounterConfiguration, type HistogramConfiguration, type OpenMetricsContentType } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Gauge,
+  Registry,
+  Counter,
+  Histogram,
+  type CounterConfiguration,
+  type HistogramConfiguration,
+  type OpenMetricsContentType,
+} from 'prom-client';
 
 export type Metrics = Registry;
 

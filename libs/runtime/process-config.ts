@@ -1,7 +1,15 @@
 import { readPorts, readNetworks } from './networks.ts';
 import type { ProcessSettings } from './process-parts.ts';
 import type { requestLimitSettings } from './settings.ts';
-import { brokerAddress, postgresAddress, redisAddress, requireUseOfTls, type BrokerAddressSettings, type PostgresAddressSettings, type RedisAddressSettings } from './server-address.ts';
+import {
+  brokerAddress,
+  postgresAddress,
+  redisAddress,
+  requireUseOfTls,
+  type BrokerAddressSettings,
+  type PostgresAddressSettings,
+  type RedisAddressSettings,
+} from './server-address.ts';
 
 /** Settings of libs/runtime/settings.ts as the functions that use them want them. */
 

@@ -1,5 +1,19 @@
 import { DENIED_PORTS, readPorts, readNetworks, readNat64 } from './networks.ts';
-import { address, bytes, certificates, checked, constant, count, duration, port, privateKey, str, wait, words, tolerated } from './environment.ts';
+import {
+  address,
+  bytes,
+  certificates,
+  checked,
+  constant,
+  count,
+  duration,
+  port,
+  privateKey,
+  str,
+  wait,
+  words,
+  tolerated,
+} from './environment.ts';
 import { readKeyRing } from './secrets.ts';
 
 /**

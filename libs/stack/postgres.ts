@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process';
 import { chownSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { fetchImage, inContainer, type ContainerSetup, type PrivateServer, type ServerSetup, serverEnvironment } from './private-server.ts';
+import {
+  fetchImage,
+  inContainer,
+  type ContainerSetup,
+  type PrivateServer,
+  type ServerSetup,
+  serverEnvironment,
+} from './private-server.ts';
 import { postgresFolder } from './postgres-folder.ts';
 import { logFileOf } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';

@@ -2,7 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
-import { fetchImage, inContainer, serverEnvironment, type ContainerSetup, type PrivateServer, type ServerSetup } from './private-server.ts';
+import {
+  fetchImage,
+  inContainer,
+  serverEnvironment,
+  type ContainerSetup,
+  type PrivateServer,
+  type ServerSetup,
+} from './private-server.ts';
 import { findInErlang } from './rabbitmqctl.ts';
 import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';
 import { hostAndPort, reaches } from './ports.ts';

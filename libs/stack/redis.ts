@@ -1,7 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { fetchImage, inContainer, type ContainerSetup, type PrivateServer, type ServerSetup, serverEnvironment } from './private-server.ts';
+import {
+  fetchImage,
+  inContainer,
+  type ContainerSetup,
+  type PrivateServer,
+  type ServerSetup,
+  serverEnvironment,
+} from './private-server.ts';
 import { hostAndPort, reaches } from './ports.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';

@@ -1,4 +1,10 @@
-import { harmfulPolicies, type Governed, type HarmfulPolicy, readPolicies, vhostOf } from '@waybell/line/broker/policies';
+import {
+  harmfulPolicies,
+  type Governed,
+  type HarmfulPolicy,
+  readPolicies,
+  vhostOf,
+} from '@waybell/line/broker/policies';
 import { addressesIn } from '@waybell/runtime/addresses';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { defineConfig } from 'tsdown';
 import { outboxMigration } from './outbox-migration.ts';
@@ -11,6 +12,8 @@ export default defineConfig({
   dts: { generator: 'oxc' },
   deps: { alwaysBundle: [/^@waybell\//] },
   hooks: {
+    // Types of events, which git does not keep.
+    'build:prepare': () => void execFileSync(process.execPath, ['../../cli/main.ts', 'docs', '--code']),
     // For those who keep their migrations as SQL.
     'build:done': () => writeFileSync('dist/outbox.sql', outboxMigration.trimStart()),
   },

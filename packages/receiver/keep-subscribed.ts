@@ -1,5 +1,21 @@
-import { askWaybell, type WantedSubscriptions, ApiFailure, type AskWaybell, type PutEntry, type ToldSubscription } from './ask-waybell.ts';
-import { keepingTroubles, type KeepingChange, type KeepingTrouble, type KeptState, contested, troubleOf, type KeepingTroubles, type KeptSubscription } from './kept-subscription.ts';
+import {
+  askWaybell,
+  type WantedSubscriptions,
+  ApiFailure,
+  type AskWaybell,
+  type PutEntry,
+  type ToldSubscription,
+} from './ask-waybell.ts';
+import {
+  keepingTroubles,
+  type KeepingChange,
+  type KeepingTrouble,
+  type KeptState,
+  contested,
+  troubleOf,
+  type KeepingTroubles,
+  type KeptSubscription,
+} from './kept-subscription.ts';
 import type { Follow, LearnedChecks } from './read-notification.ts';
 import { jittered, pause, switchingOn, type SwitchingTimes } from './switching-on.ts';
 import { requireFunctions, requireNumbers, requireTimers } from './require-options.ts';

@@ -1,4 +1,16 @@
-import { isSigned, isTokenOf, requireChecks, secretsIn, TOLERANCE_S, tokensIn, type Checks, isLater, type LaterChecks, type Secrets, type Tokens } from './checks.ts';
+import {
+  isSigned,
+  isTokenOf,
+  requireChecks,
+  secretsIn,
+  TOLERANCE_S,
+  tokensIn,
+  type Checks,
+  isLater,
+  type LaterChecks,
+  type Secrets,
+  type Tokens,
+} from './checks.ts';
 import { bytesOf, parseNotification, type Interface, type Parsed } from './parse-notification.ts';
 import { refuse, refuseParsedBody, type Refusal } from './refusal.ts';
 

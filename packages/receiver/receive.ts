@@ -1,6 +1,13 @@
 import { requireUsable, type LaterChecks } from './checks.ts';
 import { guardStore, type Store, memoryStore } from './store.ts';
-import { learningReader, type Follow, type ReadOptions, type Received, type ReceivedRequest, type About } from './read-notification.ts';
+import {
+  learningReader,
+  type Follow,
+  type ReadOptions,
+  type Received,
+  type ReceivedRequest,
+  type About,
+} from './read-notification.ts';
 import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { requireFunctions, requireTimers } from './require-options.ts';
@@ -127,11 +134,7 @@ type OnceOptions = {
 };
 
 /** Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes. */
-async function doOnce(
-  id: string,
-  work: () => unknown,
-  { store, onUnrecorded }: OnceOptions,
-): Promise<DoOnceResult> {
+async function doOnce(id: string, work: () => unknown, { store, onUnrecorded }: OnceOptions): Promise<DoOnceResult> {
   let begun;
   try {
     begun = await store.begin(id);

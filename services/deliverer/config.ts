@@ -1,10 +1,39 @@
-import { bool, bytes, checked, constant, count, duration, InvalidEnvironment, readEnvironment, str, wait, words } from '@waybell/runtime/environment';
+import {
+  bool,
+  bytes,
+  checked,
+  constant,
+  count,
+  duration,
+  InvalidEnvironment,
+  readEnvironment,
+  str,
+  wait,
+  words,
+} from '@waybell/runtime/environment';
 import { USER_AGENT } from '@waybell/runtime/callback-terms';
 import { formatDuration } from '@waybell/runtime/duration';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
-import { brokerSettings, callbackSettings, lastKnownSettings, patienceSettings, postgresSettings, processSettings, redisSettings, requestLimitSettings, secretSettings } from '@waybell/runtime/settings';
-import { brokerConfig, callbackConfig, postgresConfig, processConfig, redisConfig, requestLimits } from '@waybell/runtime/process-config';
+import {
+  brokerSettings,
+  callbackSettings,
+  lastKnownSettings,
+  patienceSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+  requestLimitSettings,
+  secretSettings,
+} from '@waybell/runtime/settings';
+import {
+  brokerConfig,
+  callbackConfig,
+  postgresConfig,
+  processConfig,
+  redisConfig,
+  requestLimits,
+} from '@waybell/runtime/process-config';
 import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
 import { readProxy } from './request/proxy-tunnel.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';

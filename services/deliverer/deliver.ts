@@ -1,12 +1,38 @@
 import { microBatch } from '@waybell/runtime/micro-batch';
-import { firstAttempt, publishWaiting, rowKeyOf, wait, type Delivery, type EndpointRoom, publishRetry, readDelivery, reportRejectedDelivery } from '@waybell/line/delivery';
+import {
+  firstAttempt,
+  publishWaiting,
+  rowKeyOf,
+  wait,
+  type Delivery,
+  type EndpointRoom,
+  publishRetry,
+  readDelivery,
+  reportRejectedDelivery,
+} from '@waybell/line/delivery';
 import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
-import { endpointKey, roomOf, type Admit, type Hold, type RequestOrigin, type GrantedRequest, responseSpeed } from './endpoints/endpoint.ts';
+import {
+  endpointKey,
+  roomOf,
+  type Admit,
+  type Hold,
+  type RequestOrigin,
+  type GrantedRequest,
+  responseSpeed,
+} from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions, exhausted, factsOf } from './end-without-attempt.ts';
+import {
+  dropReason,
+  holdOf,
+  tooOldAt,
+  endWithoutAttempt,
+  type EndOptions,
+  exhausted,
+  factsOf,
+} from './end-without-attempt.ts';
 import { shownUrl } from '@waybell/notifications/callback';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Schedule } from '@waybell/line/line-topology';

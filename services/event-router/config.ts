@@ -1,7 +1,13 @@
 import { readWaiting, waitingSettings } from '@waybell/line/waiting-room/waiting-store';
 import { bytes, constant, count, duration, readEnvironment } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { brokerSettings, eventSettings, postgresSettings, processSettings, redisSettings } from '@waybell/runtime/settings';
+import {
+  brokerSettings,
+  eventSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+} from '@waybell/runtime/settings';
 
 export const routerSettings = {
   ...processSettings,

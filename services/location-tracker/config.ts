@@ -1,6 +1,12 @@
 import { bytes, constant, count, duration, readEnvironment, wait, str } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { brokerSettings, eventSettings, postgresSettings, processSettings, redisSettings } from '@waybell/runtime/settings';
+import {
+  brokerSettings,
+  eventSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+} from '@waybell/runtime/settings';
 import type { GeocoderOptions } from './find-address.ts';
 import { USER_AGENT } from '@waybell/runtime/callback-terms';
 

@@ -1,7 +1,16 @@
 import type { Activities, ActivityChange } from './activities.ts';
 import type { Remembered, RememberedVehicles } from './remembered-vehicles.ts';
 import type { LocationReport } from './report.ts';
-import { see, type Activity, type TrackingRules, type Seen, type Sighting, type Vehicle, writeKey, type VehicleKey } from './vehicle.ts';
+import {
+  see,
+  type Activity,
+  type TrackingRules,
+  type Seen,
+  type Sighting,
+  type Vehicle,
+  writeKey,
+  type VehicleKey,
+} from './vehicle.ts';
 
 /**
  * Guids of the vehicles that a report switched on, including others of its shipper in the same batch, and of those that it moved.

@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { greatCircleM, type Position, isSilent, see, seenAtLatest, type TrackingRules, type Sighting, type Vehicle } from './vehicle.ts';
+import {
+  greatCircleM,
+  type Position,
+  isSilent,
+  see,
+  seenAtLatest,
+  type TrackingRules,
+  type Sighting,
+  type Vehicle,
+} from './vehicle.ts';
 import { readVehicle, writeVehicle } from './remembered-vehicles.ts';
 
 const HOUR_MS = 3_600_000;

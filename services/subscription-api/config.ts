@@ -1,12 +1,40 @@
-import { address, bool, checked, constant, count, duration, port, readEnvironment, str, wait, words, InvalidEnvironment } from '@waybell/runtime/environment';
+import {
+  address,
+  bool,
+  checked,
+  constant,
+  count,
+  duration,
+  port,
+  readEnvironment,
+  str,
+  wait,
+  words,
+  InvalidEnvironment,
+} from '@waybell/runtime/environment';
 import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { systemClock } from '@waybell/runtime/clock';
 import { allowsAny, readNetworks, readSourceNetworks } from '@waybell/runtime/networks';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import { callbackConfig, postgresConfig, processConfig, redisConfig, requestLimits } from '@waybell/runtime/process-config';
+import {
+  callbackConfig,
+  postgresConfig,
+  processConfig,
+  redisConfig,
+  requestLimits,
+} from '@waybell/runtime/process-config';
 import { operatorAddress } from '@waybell/runtime/server-address';
-import { callbackSettings, eventSettings, patienceSettings, postgresSettings, processSettings, redisSettings, secretSettings, requestLimitSettings } from '@waybell/runtime/settings';
+import {
+  callbackSettings,
+  eventSettings,
+  patienceSettings,
+  postgresSettings,
+  processSettings,
+  redisSettings,
+  secretSettings,
+  requestLimitSettings,
+} from '@waybell/runtime/settings';
 import { resolveWithin } from './callback-url.ts';
 import { consoleSettings, readConsole } from './console-settings.ts';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';

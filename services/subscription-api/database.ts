@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock, withTimeout } from '@waybell/runtime/clock';
-import { applicationName, connectPostgres, isOutage, onConnection, sessionOf, type Queryable } from '@waybell/runtime/postgres';
+import {
+  applicationName,
+  connectPostgres,
+  isOutage,
+  onConnection,
+  sessionOf,
+  type Queryable,
+} from '@waybell/runtime/postgres';
 import type { Log } from '@waybell/runtime/log';
 import { addressesIn, placeOf } from '@waybell/runtime/addresses';
 import { postgresClient } from '@waybell/runtime/postgres-client';

@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { makeNotification } from '@waybell/delivery-log-service/sendings';
-import { aSubscription, anArrival, finding, FIRST, GUID, publishedOf, recordOf, router, SHIPPER } from '@waybell/event-router/testing/an-arrival';
+import {
+  aSubscription,
+  anArrival,
+  finding,
+  FIRST,
+  GUID,
+  publishedOf,
+  recordOf,
+  router,
+  SHIPPER,
+} from '@waybell/event-router/testing/an-arrival';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Message } from '@waybell/line/messages';
 import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';

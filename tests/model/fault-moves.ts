@@ -9,7 +9,21 @@ import { inRoom } from './moves.ts';
 import { cutOff, apply, isIdle, type Asked } from './replica.ts';
 import { ranOut } from './rooms.ts';
 import type { Setting } from './setting.ts';
-import { answered, backInQueues, hearing, described, placesIn, remembered, renewed, replaced, storing, subjectOf, type Move, type Place, type World } from './world.ts';
+import {
+  answered,
+  backInQueues,
+  hearing,
+  described,
+  placesIn,
+  remembered,
+  renewed,
+  replaced,
+  storing,
+  subjectOf,
+  type Move,
+  type Place,
+  type World,
+} from './world.ts';
 
 /** Returns the faults that may happen next, one each. */
 export function faultMoves(world: World, setting: Setting): Move[] {

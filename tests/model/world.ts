@@ -4,7 +4,18 @@ import type { Input } from '@waybell/line/hand-over/state';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
 import { withDelayElapsed, type Publication, type WaitingRow } from '@waybell/line/messages';
 import type { Mark } from '@waybell/line/once';
-import { DELIVERIES, isOfBroker, membersOf, nameOf, nameOfGuid, returned, storedOf, takenBack, unseen, type Copy } from './copies.ts';
+import {
+  DELIVERIES,
+  isOfBroker,
+  membersOf,
+  nameOf,
+  nameOfGuid,
+  returned,
+  storedOf,
+  takenBack,
+  unseen,
+  type Copy,
+} from './copies.ts';
 import { firstAttempt } from './deliverer.ts';
 import { apply, NEW_REPLICA, sourcesOf, type Asked, type Replica } from './replica.ts';
 import { remembering } from './remembering.ts';

@@ -49,9 +49,7 @@ describe('the code', () => {
   });
 
   test('is looked through', () => {
-    expect(sources).toEqual(
-      expect.arrayContaining(['services/deliverer/request/connect.ts', 'docker-compose.yml']),
-    );
+    expect(sources).toEqual(expect.arrayContaining(['services/deliverer/request/connect.ts', 'docker-compose.yml']));
   });
 });
 

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { chosenRooms, type WaitingSelection, releaseWaiting, type ReleasedRows } from '@waybell/cli/waiting/release-waiting';
+import {
+  chosenRooms,
+  type WaitingSelection,
+  releaseWaiting,
+  type ReleasedRows,
+} from '@waybell/cli/waiting/release-waiting';
 import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/operator-line';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';

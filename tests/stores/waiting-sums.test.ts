@@ -2,7 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeProperties } from '@waybell/line/waiting-room/put-rows';
 import type { WaitingLimits, WaitingRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
-import { ALL, aPlace, aPublication, aPublicationRow, aRow, hex, STANDS, takeFrom, type Place, type WaitingStand } from './waiting-stand.ts';
+import {
+  ALL,
+  aPlace,
+  aPublication,
+  aPublicationRow,
+  aRow,
+  hex,
+  STANDS,
+  takeFrom,
+  type Place,
+  type WaitingStand,
+} from './waiting-stand.ts';
 
 const GENEROUS: WaitingLimits = { ofAccount: { rows: 1_000, bytes: 2 ** 20 }, allBytes: 2 ** 30 };
 const bytesOf = (rows: readonly WaitingRow[]) =>

@@ -8,7 +8,15 @@ import type { Received } from '../testing/receiver.ts';
 import { onChannel } from '../testing/on-channel.ts';
 import { logOf, replicaOf } from '../testing/replica.ts';
 import { takeAll } from '../testing/take-all.ts';
-import { CARRIER_ATTEMPTS, CARRIER_DELAYS_MS, receiver, runWith, SHIPPER_ATTEMPTS, settingsOf, stack } from './stand.ts';
+import {
+  CARRIER_ATTEMPTS,
+  CARRIER_DELAYS_MS,
+  receiver,
+  runWith,
+  SHIPPER_ATTEMPTS,
+  settingsOf,
+  stack,
+} from './stand.ts';
 
 const WINDOW_MS = 1_000;
 // Times are written down by a clock that may be set right meanwhile.

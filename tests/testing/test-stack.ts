@@ -13,7 +13,14 @@ import { createToken } from '@waybell/subscription-api/tokens';
 import { anEvent, type PublishedEvent } from './event.ts';
 import { nothingLeftBehind } from './left-behind.ts';
 import { plainEnvironment } from './plain-environment.ts';
-import { borrowBreakable, borrowRedis, borrowVhost, controlShared, noteOfRun, type Breakable } from '@waybell/runtime/testing/borrow';
+import {
+  borrowBreakable,
+  borrowRedis,
+  borrowVhost,
+  controlShared,
+  noteOfRun,
+  type Breakable,
+} from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { Upstream } from './upstream.ts';
 

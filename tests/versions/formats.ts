@@ -6,7 +6,15 @@ import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
-import { asWaited, publishDelivery, publishInstead, publishRetry, publishWaiting, readDelivery, wait } from '@waybell/line/delivery';
+import {
+  asWaited,
+  publishDelivery,
+  publishInstead,
+  publishRetry,
+  publishWaiting,
+  readDelivery,
+  wait,
+} from '@waybell/line/delivery';
 import { publishEnds, readEnds, publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
 import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/suspicion';
 import { readProperties, writeProperties } from '@waybell/line/waiting-room/put-rows';

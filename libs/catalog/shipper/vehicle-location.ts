@@ -1,5 +1,17 @@
 import { type Action, type PayloadMember, orderKeys } from '../action.ts';
-import { coordinate, flag, listOf, moment, nullable, number, oneOf, required, target, targets, text } from '../members.ts';
+import {
+  coordinate,
+  flag,
+  listOf,
+  moment,
+  nullable,
+  number,
+  oneOf,
+  required,
+  target,
+  targets,
+  text,
+} from '../members.ts';
 
 const vehicleExample = {
   vehicle_guids: ['c2f1f1d4-2a0b-4d0e-8f0a-6b8e5f2f9c44', 'd3a2b1c0-4f5e-4d6c-9b7a-7c9f6a3e0d55'],

@@ -2,7 +2,18 @@ import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { callbackUrl } from './components.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { jsonOf, listOf, moment, object, schemaRef, text, type JsonNode, links, type LinkTarget, noBody } from './json-node.ts';
+import {
+  jsonOf,
+  listOf,
+  moment,
+  object,
+  schemaRef,
+  text,
+  type JsonNode,
+  links,
+  type LinkTarget,
+  noBody,
+} from './json-node.ts';
 
 const tags = ['Credentials'];
 const read = [{ accessToken: ['webhooks:read'] }];

@@ -1,7 +1,19 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, guid, headerRef, jsonOf, object, schemaRef, text, type JsonNode, byGuid, links, noBody } from './json-node.ts';
+import {
+  actionPattern,
+  guid,
+  headerRef,
+  jsonOf,
+  object,
+  schemaRef,
+  text,
+  type JsonNode,
+  byGuid,
+  links,
+  noBody,
+} from './json-node.ts';
 
 const tags = ['Listeners'];
 const security = [{ accessToken: ['webhooks:write'] }];

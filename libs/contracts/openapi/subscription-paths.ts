@@ -2,7 +2,21 @@ import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { callbackUrl } from './components.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, guid, jsonOf, listOf, moment, object, schemaRef, text, type JsonNode, byGuid, links, type LinkTarget, noBody } from './json-node.ts';
+import {
+  actionPattern,
+  guid,
+  jsonOf,
+  listOf,
+  moment,
+  object,
+  schemaRef,
+  text,
+  type JsonNode,
+  byGuid,
+  links,
+  type LinkTarget,
+  noBody,
+} from './json-node.ts';
 
 const tags = ['Subscriptions'];
 const security = [{ accessToken: ['webhooks:write'] }];

@@ -4,7 +4,19 @@ import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } 
 import { LATEST, placeBefore, type Cursor, scanLog, type Found } from './cursor.ts';
 import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';
-import { eventsAt, eventsBefore, eventsOfKey, hasKey, isLastOf, SKEW_MS, type AskedKey, EVENT, eventRow, type EventRow, type StoredEventRow } from './events.ts';
+import {
+  eventsAt,
+  eventsBefore,
+  eventsOfKey,
+  hasKey,
+  isLastOf,
+  SKEW_MS,
+  type AskedKey,
+  EVENT,
+  eventRow,
+  type EventRow,
+  type StoredEventRow,
+} from './events.ts';
 import type { WantedSubscription } from './subscriptions.ts';
 
 /** Deliveries that may match, at a place in the order of the search. */

@@ -1,5 +1,14 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { actionsOf, deliveriesAbout, failedDeliveries, deliveriesOfAll, deliveriesTo, type Candidate, type CandidateRange, type Candidates } from './candidates.ts';
+import {
+  actionsOf,
+  deliveriesAbout,
+  failedDeliveries,
+  deliveriesOfAll,
+  deliveriesTo,
+  type Candidate,
+  type CandidateRange,
+  type Candidates,
+} from './candidates.ts';
 import { LATEST, type Cursor, type Page, type PageRequest, scanLog } from './cursor.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { type EndpointFilter, thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './subscriptions.ts';

@@ -1,12 +1,28 @@
 import { isGuid } from '@waybell/events/guid';
-import { closerRemedy, isOwnFault, meaningOf, noSubscriptionCauses, unattempted, type ReasonKind } from '@waybell/line/reasons';
+import {
+  closerRemedy,
+  isOwnFault,
+  meaningOf,
+  noSubscriptionCauses,
+  unattempted,
+  type ReasonKind,
+} from '@waybell/line/reasons';
 import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { ToldListeners } from '../listener-client.ts';
 import type { AttemptRow } from '../tables.ts';
 import { attemptsOf, type AttemptDetail } from './attempts.ts';
 import type { Page, PageRequest } from './cursor.ts';
-import { deactivationsBy, deliveriesByGuid, deliveriesOf, withoutListeners, type AskedDelivery, type DeliveryRow, waitingOf, type WaitingNow } from './deliveries.ts';
+import {
+  deactivationsBy,
+  deliveriesByGuid,
+  deliveriesOf,
+  withoutListeners,
+  type AskedDelivery,
+  type DeliveryRow,
+  waitingOf,
+  type WaitingNow,
+} from './deliveries.ts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';
 import { eventByGuid, eventsAbout, recordOf, rejectionsOf, type AskedKey, type EventRow } from './events.ts';
 import { whyNoSubscription } from './no-subscription.ts';

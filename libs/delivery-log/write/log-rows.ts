@@ -1,8 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { isAttempted, type Deactivated, type Outcome, type Rejected, type Routed, type Suppression } from '@waybell/line/outcomes';
+import {
+  isAttempted,
+  type Deactivated,
+  type Outcome,
+  type Rejected,
+  type Routed,
+  type Suppression,
+} from '@waybell/line/outcomes';
 import { messageDigits } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
-import { type AttemptPart, type EventPart, numberOfKey, partOf, PREFIX_BYTES, writeAction, type LogRows } from '../tables.ts';
+import {
+  type AttemptPart,
+  type EventPart,
+  numberOfKey,
+  partOf,
+  PREFIX_BYTES,
+  writeAction,
+  type LogRows,
+} from '../tables.ts';
 import { dayOf } from './partitions.ts';
 
 /** Rows that records make by themselves; `rowsOf` adds those that follow from them. */

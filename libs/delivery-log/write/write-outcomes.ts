@@ -1,4 +1,13 @@
-import { copyAll, isConflict, isTooSlow, sqlStateOf, whenAvailable, type Copy, type Postgres, type Queryable } from '@waybell/runtime/postgres';
+import {
+  copyAll,
+  isConflict,
+  isTooSlow,
+  sqlStateOf,
+  whenAvailable,
+  type Copy,
+  type Postgres,
+  type Queryable,
+} from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Outcome } from '@waybell/line/outcomes';
 import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
@@ -6,7 +15,15 @@ import type { LogMetrics } from './log-metrics.ts';
 import { partsOf, rowsOf, type LogParts } from './log-rows.ts';
 import { dayOf, type Partitions } from './partitions.ts';
 import { columnNameOf, writerOf, typeOf } from '../columns.ts';
-import { columnsOf, writtenTables, type AnyPart, type LogRows, type WrittenTable, identityOf, type TableName } from '../tables.ts';
+import {
+  columnsOf,
+  writtenTables,
+  type AnyPart,
+  type LogRows,
+  type WrittenTable,
+  identityOf,
+  type TableName,
+} from '../tables.ts';
 
 /** A record that Postgres refuses, with its error. */
 type RefusedRecord = { outcome: Outcome; reason: string };

@@ -1,5 +1,16 @@
 import type { ConfirmChannel } from 'amqplib';
-import { type Publication, largestIn, Stalled, TooLarge, unconfirmed, Unconfirmed, Unroutable, type Destination, type OnSettled, type PublishError } from '../messages.ts';
+import {
+  type Publication,
+  largestIn,
+  Stalled,
+  TooLarge,
+  unconfirmed,
+  Unconfirmed,
+  Unroutable,
+  type Destination,
+  type OnSettled,
+  type PublishError,
+} from '../messages.ts';
 import { publishOptions } from './amqp-message.ts';
 import type { Clock } from '@waybell/runtime/clock';
 import { backoffMs } from '@waybell/runtime/backoff';

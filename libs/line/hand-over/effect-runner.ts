@@ -1,7 +1,15 @@
 import type { Timer, Clock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ConsumeCallbacks, Broker } from '../broker.ts';
-import { Stalled, Unconfirmed, type Handler, type Message, type Source, type Publication, type Waiting } from '../messages.ts';
+import {
+  Stalled,
+  Unconfirmed,
+  type Handler,
+  type Message,
+  type Source,
+  type Publication,
+  type Waiting,
+} from '../messages.ts';
 import { mayBegin, step } from './hand-over.ts';
 import { FLUSH_MS } from './sendings.ts';
 import { HandlerRuns, type Gathering, TurnGatherer } from './gatherers.ts';

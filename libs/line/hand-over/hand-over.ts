@@ -16,10 +16,36 @@
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { type Fate, isRejection } from '../messages.ts';
-import { close, fail, finish, giveBack, send, sendInParts, settleAll, tried, putAside, rejectIt, sendAlone, leave } from './ends.ts';
+import {
+  close,
+  fail,
+  finish,
+  giveBack,
+  send,
+  sendInParts,
+  settleAll,
+  tried,
+  putAside,
+  rejectIt,
+  sendAlone,
+  leave,
+} from './ends.ts';
 import { joinLeaving, flush } from './sendings.ts';
 import * as sendings from './sendings.ts';
-import { isInHand, membersOf, newTurn, type Turn, addMember, newSource, type Effect, type Input, type Member, type StepRules, type State, type Arrived } from './state.ts';
+import {
+  isInHand,
+  membersOf,
+  newTurn,
+  type Turn,
+  addMember,
+  newSource,
+  type Effect,
+  type Input,
+  type Member,
+  type StepRules,
+  type State,
+  type Arrived,
+} from './state.ts';
 import { isDeliveryBatch, rejectBatch } from '../delivery-batch.ts';
 import { CRASHES_UNOPENED, intakeOf, KILLED } from './suspicion.ts';
 

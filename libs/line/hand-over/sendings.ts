@@ -5,7 +5,15 @@
 import { backoffMs } from '@waybell/runtime/backoff';
 import { Unroutable, type Publication, type Waiting, type Outgoing, type Rejection } from '../messages.ts';
 import { joinDeliveries, isDeliveryBatch, readMembers } from '../delivery-batch.ts';
-import { type Member, type Sending, type Share, isInHand, type Turn, type BufferedRecord, type Leaving } from './state.ts';
+import {
+  type Member,
+  type Sending,
+  type Share,
+  isInHand,
+  type Turn,
+  type BufferedRecord,
+  type Leaving,
+} from './state.ts';
 import { END_CHARACTERS, publishEnds, charactersOf, publishOutcomes } from '../outcome-batch.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import { publishRejected } from './suspicion.ts';

@@ -1,4 +1,14 @@
-import { TooLarge, Unroutable, reject, type Message, type Rejection, asideHeaders, publishAgain, type Death, type Publication } from '../messages.ts';
+import {
+  TooLarge,
+  Unroutable,
+  reject,
+  type Message,
+  type Rejection,
+  asideHeaders,
+  publishAgain,
+  type Death,
+  type Publication,
+} from '../messages.ts';
 import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** The source of a message: its own queue or a waiting room, or the suspects lane. */

@@ -5,7 +5,20 @@ import { declareTopology, TopologyMismatch } from './declare.ts';
 import type { Destination } from '../messages.ts';
 import { MemoryBroker } from '../testing/memory-broker.ts';
 import { smallTopology, TestBroker } from '../testing/test-broker.ts';
-import { deliveriesExchange, deliveryQueue, endsExchange, eventsExchange, retryExchange, retryKey, retryQueue, routerQueue, straysQueue, suspectsExchange, waitingExchange, type Queue } from '../topology.ts';
+import {
+  deliveriesExchange,
+  deliveryQueue,
+  endsExchange,
+  eventsExchange,
+  retryExchange,
+  retryKey,
+  retryQueue,
+  routerQueue,
+  straysQueue,
+  suspectsExchange,
+  waitingExchange,
+  type Queue,
+} from '../topology.ts';
 
 const ACTION = 'carrier.order.created';
 let broker: TestBroker;

@@ -3,7 +3,15 @@ import { settled, type TurnedClock } from '@waybell/runtime/turned-clock';
 import { publishOptions, readMessage } from '../broker/amqp-message.ts';
 import type { Broker, ConsumeCallbacks, BrokerState } from '../broker.ts';
 import { openBatch } from '../delivery-batch.ts';
-import { Unconfirmed, Unroutable, type OnSettled, newSourceId, type Message, type Publication, type Source } from '../messages.ts';
+import {
+  Unconfirmed,
+  Unroutable,
+  type OnSettled,
+  newSourceId,
+  type Message,
+  type Publication,
+  type Source,
+} from '../messages.ts';
 import type { MemoryBroker, QueuedMessage } from './memory-broker.ts';
 
 /** A side effect that a process is about to have. */

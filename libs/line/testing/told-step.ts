@@ -1,5 +1,18 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Unroutable, reject, type Ended, type Fate, type InParts, isRejection, type Message, type Outgoing, type Publication, type Recorded, type WaitedFor, type Waiting } from '../messages.ts';
+import {
+  Unroutable,
+  reject,
+  type Ended,
+  type Fate,
+  type InParts,
+  isRejection,
+  type Message,
+  type Outgoing,
+  type Publication,
+  type Recorded,
+  type WaitedFor,
+  type Waiting,
+} from '../messages.ts';
 import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Arrived, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';

@@ -1,6 +1,22 @@
 import { movesIn, rowsIn } from './waiting-rows.ts';
-import { SumChanges, connectionOf, type WaitingPostgres, type WaitingService, hexOf, type WaitingConnection, type SumChange } from './waiting-connection.ts';
-import { type WaitingStore, CLAIM_MS, type ClaimedRoom, type HeldSum, type WaitingFigures, type WaitingLimits, type WaitingSum } from './waiting-store.ts';
+import {
+  SumChanges,
+  connectionOf,
+  type WaitingPostgres,
+  type WaitingService,
+  hexOf,
+  type WaitingConnection,
+  type SumChange,
+} from './waiting-connection.ts';
+import {
+  type WaitingStore,
+  CLAIM_MS,
+  type ClaimedRoom,
+  type HeldSum,
+  type WaitingFigures,
+  type WaitingLimits,
+  type WaitingSum,
+} from './waiting-store.ts';
 
 export { WAITING_SETTINGS } from './waiting-connection.ts';
 

@@ -3,7 +3,16 @@ import { throttledWarning, type Log } from '@waybell/runtime/log';
 import type { Broker } from '../broker.ts';
 import { joinDeliveries, type Joined } from '../delivery-batch.ts';
 import { Unroutable } from '../messages.ts';
-import { MOST_BYTES, MOST_ROWS, RENEW_MS, type TakenRow, type WaitingStore, CLAIM_MS, type Released, type RowKey } from './waiting-store.ts';
+import {
+  MOST_BYTES,
+  MOST_ROWS,
+  RENEW_MS,
+  type TakenRow,
+  type WaitingStore,
+  CLAIM_MS,
+  type Released,
+  type RowKey,
+} from './waiting-store.ts';
 
 type SendWaitingOptions = {
   store: Pick<WaitingStore, 'claim' | 'renew' | 'take' | 'settle' | 'postpone' | 'release'>;

@@ -1,7 +1,15 @@
 import type { WaitingReason } from '../outcomes.ts';
 import { readProperties, BY_KEY, columnsOf, rowKeyText, putIn, SAME_KEY, wakeRooms, makeRooms } from './put-rows.ts';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
-import { MOST_BYTES, type RowKey, type RowsWanted, type TakenKey, type TakenRow, type TakenRows, type WaitingStore } from './waiting-store.ts';
+import {
+  MOST_BYTES,
+  type RowKey,
+  type RowsWanted,
+  type TakenKey,
+  type TakenRow,
+  type TakenRows,
+  type WaitingStore,
+} from './waiting-store.ts';
 
 const retain = (service: WaitingService): string => `
   update waybell.${service}_waiting w set no = no + 1

@@ -6,7 +6,13 @@ import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { until } from '@waybell/runtime/testing/until';
-import { openEndpoints, type EndpointOptions, judgeOwnFault, judgeTokenUrl, type JudgeOwnFaultOptions } from './call-endpoint.ts';
+import {
+  openEndpoints,
+  type EndpointOptions,
+  judgeOwnFault,
+  judgeTokenUrl,
+  type JudgeOwnFaultOptions,
+} from './call-endpoint.ts';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { Egress, type FailedAttempt } from '../egress/egress.ts';

@@ -1,7 +1,15 @@
 import type { Answer } from '@waybell/line/outcomes';
 import type { Connection } from './connection.ts';
 import type { RestHeaders } from './too-much.ts';
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Tracer } from '@opentelemetry/api';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Context,
+  type Tracer,
+} from '@opentelemetry/api';
 import { firstAttempt } from '@waybell/line/delivery';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';

@@ -1,7 +1,14 @@
 import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { asWaited } from '@waybell/line/delivery';
 import { newSourceId, type RowKey, type Source } from '@waybell/line/messages';
-import { type TakenKey, type TakenRow, MOST_BYTES, MOST_ROWS, type RowsWanted, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import {
+  type TakenKey,
+  type TakenRow,
+  MOST_BYTES,
+  MOST_ROWS,
+  type RowsWanted,
+  type WaitingStore,
+} from '@waybell/line/waiting-room/waiting-store';
 import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { Clock } from '@waybell/runtime/clock';

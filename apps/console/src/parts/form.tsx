@@ -1,4 +1,13 @@
-import { createContext, use, useId, useLayoutEffect, useRef, useState, type ReactNode, type ComponentProps } from 'react';
+import {
+  createContext,
+  use,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type ReactNode,
+  type ComponentProps,
+} from 'react';
 import { ProblemAnswer, type ProblemFault } from '../api/problem.ts';
 import { asSentence } from './problem-texts.ts';
 import { Failed } from './states.tsx';

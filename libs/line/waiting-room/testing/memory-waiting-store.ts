@@ -1,7 +1,18 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { rowKeyText, writeProperties } from '../put-rows.ts';
 import { accountsBeyond } from '../postgres-waiting-store.ts';
-import { MOST_BYTES, type HeldSum, type RowKey, type RowsWanted, type TakenKey, type TakenRows, type WaitingFigures, type WaitingRow, type WaitingStore, type WaitingSum } from '../waiting-store.ts';
+import {
+  MOST_BYTES,
+  type HeldSum,
+  type RowKey,
+  type RowsWanted,
+  type TakenKey,
+  type TakenRows,
+  type WaitingFigures,
+  type WaitingRow,
+  type WaitingStore,
+  type WaitingSum,
+} from '../waiting-store.ts';
 import { MemoryRooms, type MemoryRoom } from './memory-rooms.ts';
 import type { StoredRow } from './memory-rows.ts';
 

@@ -1,9 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Request } from 'express';
-import { TOKEN_CHECK_MS, TOKEN_CHECKS, tokenCheckKey, type TokenCheck, type TokenCheckResult, type ClientCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
+import {
+  TOKEN_CHECK_MS,
+  TOKEN_CHECKS,
+  tokenCheckKey,
+  type TokenCheck,
+  type TokenCheckResult,
+  type ClientCredentials,
+  type ReceiverCredentials,
+} from '@waybell/notifications/receiver-credentials';
 import type { Redis } from '@waybell/runtime/redis';
 import { findHostRefusal, readCallbackHost, readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
-import { MOST_HOSTS, type HostCredentials, type NewCredentials, type ShownCredentials } from '../../receiver-credentials.ts';
+import {
+  MOST_HOSTS,
+  type HostCredentials,
+  type NewCredentials,
+  type ShownCredentials,
+} from '../../receiver-credentials.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope } from '../authentication/authenticate.ts';
 import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';

@@ -2,7 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { Stop } from '@waybell/delivery-log/read/subscriptions';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
-import { cancelReplay, latestReplays, replayOf, requester, askForReplay, countReplay, type ReplayRequest, type AskedReplay, type Replay } from '../../by-hand/replays.ts';
+import {
+  cancelReplay,
+  latestReplays,
+  replayOf,
+  requester,
+  askForReplay,
+  countReplay,
+  type ReplayRequest,
+  type AskedReplay,
+  type Replay,
+} from '../../by-hand/replays.ts';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import { Router } from 'express';

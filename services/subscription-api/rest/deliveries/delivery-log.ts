@@ -8,7 +8,15 @@ import { answerFor, answerObject, addPath, type RouteOptions } from '../http/rou
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { askByKind, filterReader } from './delivery-filter.ts';
 import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
-import { pageView, pagingOf, type PagingQuery, queryReader, readNoQuery, requireKey, requirePathGuid } from '../http/read-query.ts';
+import {
+  pageView,
+  pagingOf,
+  type PagingQuery,
+  queryReader,
+  readNoQuery,
+  requireKey,
+  requirePathGuid,
+} from '../http/read-query.ts';
 import { pullPage } from './pull.ts';
 import { Problem } from '../http/problem.ts';
 

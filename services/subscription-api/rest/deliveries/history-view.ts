@@ -1,5 +1,12 @@
 import { columnNameOf } from '@waybell/delivery-log/columns';
-import type { AttemptEntry, DeliveryEntry, EventEntry, SuppressedVerdict, EventVerdict, Why } from '@waybell/delivery-log/read/entries';
+import type {
+  AttemptEntry,
+  DeliveryEntry,
+  EventEntry,
+  SuppressedVerdict,
+  EventVerdict,
+  Why,
+} from '@waybell/delivery-log/read/entries';
 import { isMade } from '@waybell/delivery-log/read/history';
 
 /** An event, and its results for the client. */

@@ -1,5 +1,22 @@
-import { isKept, oldestKept, placeAt, writePlace, OLDEST, PLACE_PATTERN, readPlace, type LogPlace } from '@waybell/delivery-log/read/commits';
-import { endedDeliveries, type EndedDelivery, type EndedPage, type EndsQuery, END_STATUSES, type EndFilter, type EndStatus } from '@waybell/delivery-log/read/ends';
+import {
+  isKept,
+  oldestKept,
+  placeAt,
+  writePlace,
+  OLDEST,
+  PLACE_PATTERN,
+  readPlace,
+  type LogPlace,
+} from '@waybell/delivery-log/read/commits';
+import {
+  endedDeliveries,
+  type EndedDelivery,
+  type EndedPage,
+  type EndsQuery,
+  END_STATUSES,
+  type EndFilter,
+  type EndStatus,
+} from '@waybell/delivery-log/read/ends';
 import type { ClientReader, DeliveryStatus } from '@waybell/delivery-log/read/entries';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Response } from 'express';

@@ -3,7 +3,14 @@ import { listenerKeyParameter, listenerAnswer, listenerRequest } from '@waybell/
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { Router, type Request, type Response } from 'express';
-import { verificationTokenOf, type Listener, type Listeners, keepListeners, type ListenerLimits, type ListenerOptions } from '../../listeners.ts';
+import {
+  verificationTokenOf,
+  type Listener,
+  type Listeners,
+  keepListeners,
+  type ListenerLimits,
+  type ListenerOptions,
+} from '../../listeners.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { invalidBody, jsonBytesReader, readJson, readNothing, bodyReader, pointTo } from '../http/body.ts';
@@ -12,7 +19,15 @@ import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts
 import { boundByReading } from '../http/limits.ts';
 import { endWithToken, type KnowingAgain } from '../live/event-stream.ts';
 import { chooseActions, listAllActions, requireFeature } from '../subscriptions/find-action.ts';
-import { type Listening, openListening, type ListeningOptions, type ListenerRelay, openRelay, type ListenerRelayOptions, openChannels } from './relay.ts';
+import {
+  type Listening,
+  openListening,
+  type ListeningOptions,
+  type ListenerRelay,
+  openRelay,
+  type ListenerRelayOptions,
+  openChannels,
+} from './relay.ts';
 import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import type { EventLimits } from '@waybell/events/read-event';
 import { largestNotification } from '@waybell/notifications/notification';

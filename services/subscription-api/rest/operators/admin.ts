@@ -15,7 +15,13 @@ import { addPath, type GuidParams } from '../http/routes.ts';
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import { newConsoleLink } from '@waybell/contracts/openapi/access-paths';
-import { accountChange, accountClosing, accountParameters, newAccount, newToken } from '@waybell/contracts/openapi/admin-paths';
+import {
+  accountChange,
+  accountClosing,
+  accountParameters,
+  newAccount,
+  newToken,
+} from '@waybell/contracts/openapi/admin-paths';
 import { parseDurationMs } from '@waybell/runtime/duration';
 
 type ChangeAsOperator = (request: Request) => Promise<<T>(work: (postgres: Queryable) => Promise<T>) => Promise<T>>;

@@ -1,7 +1,19 @@
 import type { EventLimits } from '@waybell/events/read-event';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
 import { RejectedQueueTaken, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
-import { listRejected, NotAnEvent, NotRejected, purgeRejected, replaceRejected, retryRejected, SeveralRejected, showRejected, type Retried, factsOf, type RejectedFacts } from '@waybell/rejected/rejected-messages';
+import {
+  listRejected,
+  NotAnEvent,
+  NotRejected,
+  purgeRejected,
+  replaceRejected,
+  retryRejected,
+  SeveralRejected,
+  showRejected,
+  type Retried,
+  factsOf,
+  type RejectedFacts,
+} from '@waybell/rejected/rejected-messages';
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { Router, type Request, type Response } from 'express';

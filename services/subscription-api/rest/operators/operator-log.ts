@@ -1,8 +1,22 @@
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
-import { auditParameters, failingParameters, subscriptionsParameters, switchedOffParameters, waitingParameters, anythingInQuery, whyParameters, operatorDeliveryParameters } from '@waybell/contracts/openapi/admin-log-paths';
+import {
+  auditParameters,
+  failingParameters,
+  subscriptionsParameters,
+  switchedOffParameters,
+  waitingParameters,
+  anythingInQuery,
+  whyParameters,
+  operatorDeliveryParameters,
+} from '@waybell/contracts/openapi/admin-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
-import { interruptedSubscriptions, latestNotices, subscriptionsHeld, subscriptionsSwitchedOff } from '../../interrupted.ts';
+import {
+  interruptedSubscriptions,
+  latestNotices,
+  subscriptionsHeld,
+  subscriptionsSwitchedOff,
+} from '../../interrupted.ts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';

@@ -177,11 +177,7 @@ function actionOf({ interface: interfaceName, action: name }: ShownSubscription)
 }
 
 /** A subscription as its client sees it, on either interface; the verification token where it is given. */
-function subscriptionView(
-  subscription: ShownSubscription,
-  { features }: Pick<Caller, 'features'>,
-  token?: string,
-) {
+function subscriptionView(subscription: ShownSubscription, { features }: Pick<Caller, 'features'>, token?: string) {
   const { guid, action, callback_url, audit_field_set, is_active, stop, missed } = subscription;
   const { deactivated_at: offAt, paused_until: pausedUntil } = subscription;
   const feature = findAction(subscription.interface, action)?.feature;

@@ -13,7 +13,16 @@ import { randomUUID } from 'node:crypto';
 import { exampleEvent } from '@waybell/contracts/example-event';
 import { triggerRequest } from '@waybell/contracts/openapi/trigger-paths';
 import type { Event, Invalid } from '@waybell/events/event';
-import { isObject, toPlain, writeJson, type JsonObject, type JsonValue, isArray, objectOf, pointerTo } from '@waybell/events/json';
+import {
+  isObject,
+  toPlain,
+  writeJson,
+  type JsonObject,
+  type JsonValue,
+  isArray,
+  objectOf,
+  pointerTo,
+} from '@waybell/events/json';
 
 export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
 

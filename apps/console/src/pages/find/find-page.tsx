@@ -36,10 +36,7 @@ function Go({ to: place, text }: { to: Place; text: string }) {
 }
 
 /** The result of a search: a delivery, the results of an event or a key, or a list of deliveries. */
-type Place =
-  | { kind: 'delivery'; guid: string }
-  | { kind: 'timeline' }
-  | { kind: 'deliveries'; filter: ListFilter };
+type Place = { kind: 'delivery'; guid: string } | { kind: 'timeline' } | { kind: 'deliveries'; filter: ListFilter };
 
 const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/i;
 

@@ -4,7 +4,12 @@ import { Found, troubleOf } from '../../parts/states.tsx';
 import { NoSubscriptions, SubscribeButton } from '../subscriptions/subscribe-dialog.tsx';
 import { SubscriptionDialogs, SwitchOnAll } from '../subscriptions/subscription-dialogs.tsx';
 import { SubscriptionTable, Retrying, Waiting } from '../subscriptions/subscription-table.tsx';
-import { useSubscriptionRows, type ListedSubscription, type HealthBucket, type useUnfinished } from '../subscriptions/use-subscription-rows.ts';
+import {
+  useSubscriptionRows,
+  type ListedSubscription,
+  type HealthBucket,
+  type useUnfinished,
+} from '../subscriptions/use-subscription-rows.ts';
 import type { components } from '../../api/client-api.d.ts';
 import { writtenHere } from '../../parts/time.ts';
 import { HEALTH } from '../../parts/words.ts';
@@ -148,7 +153,9 @@ function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
   const latest = useTold(
     ['deliveries', 'not delivered'],
     ({ client }) =>
-      client.GET('/v1/deliveries', { params: { query: { status: ['exhausted', 'dropped'], limit: DELIVERIES_SHOWN } } }),
+      client.GET('/v1/deliveries', {
+        params: { query: { status: ['exhausted', 'dropped'], limit: DELIVERIES_SHOWN } },
+      }),
     { refetchInterval: LOOK_EVERY_MS },
   );
   return (

@@ -1,5 +1,11 @@
 import { createContext, use, useState, type ReactNode, useEffect, useRef, type SyntheticEvent } from 'react';
-import { type Subscription, useSubscriptionChange, useOffered, type OfferedAction, unsubscribe } from './subscribing.ts';
+import {
+  type Subscription,
+  useSubscriptionChange,
+  useOffered,
+  type OfferedAction,
+  unsubscribe,
+} from './subscribing.ts';
 import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import { Link } from '@tanstack/react-router';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
