@@ -68,7 +68,7 @@ describe('a test depends on', () => {
 
 /** Files that are measured and not tested, that long tests run, that every test runs in, and that tools read before that. */
 const UNOPENED =
-  /^bench\/|^tests\/|\/testing\/|\.(?:long|timing)\.test\.ts$|^\.|package\.json$|^deploy\/toolchain\/|^examples\/|simulation\/(?:print-flow|receivers)\.ts$|^jest\.config\.js$|^cli\/lint\/|^cli\/test-run\/(?:fixed-seed|native-runtime|test-environment|test-globals)\.js$/;
+  /^bench\/|^tests\/|\/testing\/|\.(?:long|timing)\.test\.ts$|^\.|package\.json$|^deploy\/toolchain\/|^examples\/|^jest\.config\.js$|^cli\/lint\/|^cli\/test-run\/(?:fixed-seed|native-runtime|test-environment|test-globals)\.js$/;
 
 test('every file of the product that can break something is opened by a test of the gate', () => {
   const graph = new ImportGraph(repository);

@@ -13,7 +13,7 @@ import { breakWith, type Mutant } from './read-mutants.ts';
 /** Files of the product that people write by hand, and change: a migration is never changed once it has run. */
 const PRODUCT = /^(?:services|libs|packages|cli|apps\/console\/src)\/.+\.(?:ts|tsx|sql)$/;
 const OTHERS =
-  /\.(?:test|d)\.tsx?$|\/(?:testing|simulation|migrations)\/|^libs\/stack\/|^cli\/(?:docs|test-run|lint|release|demo|dependencies)\/|^packages\/\w+\/tsdown\.config\.ts$/;
+  /\.(?:test|d)\.tsx?$|\/(?:testing|migrations)\/|^libs\/stack\/|^cli\/(?:docs|test-run|lint|release|demo|dependencies)\/|^packages\/\w+\/tsdown\.config\.ts$/;
 
 /** How often a mistake is chosen for the place of one that does not compile. */
 const ROUNDS = 12;

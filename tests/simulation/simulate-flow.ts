@@ -170,9 +170,8 @@ class Simulation {
       subscription: subscriptionOf(place),
       body: NOTHING,
       createdAt: at,
-      beganAt: at,
     };
-    return aDelivery({ guid: `${place} ${this.#made}`, ...what });
+    return aDelivery({ guid: `${place} ${this.#made}`, ...what, beganAt: at });
   }
 
   /** Puts deliveries for the first receiver into its room, made before the simulation began. */

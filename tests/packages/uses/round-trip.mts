@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createPublisher, JsonNumber } from '@waybell/publisher';
 import { createReceiver } from '@waybell/receiver';
@@ -16,12 +17,12 @@ const receiver = createReceiver({
     server.close();
   },
 });
-const server = createServer(receiver.node).listen(Number(PORT), '127.0.0.1', async () => {
-  const { guid } = await publisher.publish({
-    interface: 'carrier',
-    action: 'order.updated',
-    parties: { carrier: ACCOUNT },
-    payload: { id: 9_007_199_254_740_993n, price: new JsonNumber('0.10000000000000000001') },
-  });
-  console.log('published', guid);
+const server = createServer(receiver.node).listen(Number(PORT), '127.0.0.1');
+await once(server, 'listening');
+const { guid } = await publisher.publish({
+  interface: 'carrier',
+  action: 'order.updated',
+  parties: { carrier: ACCOUNT },
+  payload: { id: 9_007_199_254_740_993n, price: new JsonNumber('0.10000000000000000001') },
 });
+console.log('published', guid);
