@@ -31,14 +31,14 @@ const ANSWERS = {
   delivered: { isDelivered: true },
   failed: {},
   dropped: { hasTarget: false },
-  full: { hasRoom: false },
+  full: { hasCapacity: false },
   'waits already': { isWaiting: true },
 } satisfies Record<string, Surroundings>;
 
 type Surroundings = {
   isDelivered?: boolean;
   hasTarget?: boolean;
-  hasRoom?: boolean;
+  hasCapacity?: boolean;
   isWaiting?: boolean;
 };
 
@@ -47,7 +47,7 @@ const clock = new TurnedClock(0);
 /** Has the step handle every attempt that it asks for itself, up to one beyond the last. */
 export async function readDeliverer({ retries }: { retries: number }): Promise<Deliverer> {
   const config = configWith(retries);
-  const rules = { ...realStep(config, { hasTarget: true }, never), hasRoom: true, now: clock.now };
+  const rules = { ...realStep(config, { hasTarget: true }, never), hasRooms: true, now: clock.now };
   const known = new Map<string, Handled>();
   const deliveries = DELIVERIES.map(firstAttempt)
     .flatMap((delivery) => comings(storedOf(publishDelivery(delivery)).copies))
@@ -86,13 +86,13 @@ function configWith(retries: number): Config {
 }
 
 function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoint): Step<Delivery> {
-  const { hasTarget = true, hasRoom = true, isWaiting = false } = around;
+  const { hasTarget = true, hasCapacity = true, isWaiting = false } = around;
   return deliverStep({
     tokens: NO_TOKENS,
     callEndpoint,
     findTargets: async (guids) => guids.map(() => (hasTarget ? TARGET : undefined)),
     admit: (_key, _origin, onAdmitted) =>
-      onAdmitted(hasRoom ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
+      onAdmitted(hasCapacity ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     retain: async () => isWaiting,
     onMoved: () => undefined,
     isClaimed: () => true,

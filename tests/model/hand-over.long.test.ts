@@ -72,7 +72,7 @@ describe('whatever the interleaving, nothing is lost, forked or stuck', () => {
         ...SLOW,
         isSlow: false,
         answers: ['failed'],
-        hasRoom: false,
+        hasRooms: false,
         faults: 1,
         kinds: ['returned'],
         requests: 3,

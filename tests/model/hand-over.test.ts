@@ -124,7 +124,7 @@ describe('whatever the interleaving, the same is true of what comes, runs or lea
     ],
     [
       'with a retry that no queue takes, and which may not wait in a room',
-      { answers: ['failed'], hasRoom: false, faults: 2, kinds: ['returned'], requests: 5, copies: 4 },
+      { answers: ['failed'], hasRooms: false, faults: 2, kinds: ['returned'], requests: 5, copies: 4 },
     ],
   ])('%s', async (_what, row) => {
     const { counterexample, requests, copies } = await exploreRow(row);
@@ -147,7 +147,7 @@ describe('whatever the interleaving, the same is true of what an event causes in
     ],
     [
       'with parts of two events that no queue takes, and which may not wait in a room',
-      { ...EVENT, ...BATCH, hasRoom: false, faults: 1, kinds: ['returned'], requests: 2, copies: 2 },
+      { ...EVENT, ...BATCH, hasRooms: false, faults: 1, kinds: ['returned'], requests: 2, copies: 2 },
     ],
   ])('%s', async (_what, row) => {
     const { counterexample, requests, copies } = await exploreRow(row);

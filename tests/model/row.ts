@@ -14,7 +14,7 @@ export type Row = {
   /** A router handles messages: events in two parts. */
   isRouted?: boolean;
   /** Publications may wait in a room if the broker does not take them. */
-  hasRoom?: boolean;
+  hasRooms?: boolean;
   isBesideSuspect?: boolean;
   killers?: readonly DeliveryName[];
   faults: number;
@@ -35,10 +35,10 @@ export const EVERY_FAULT_OF_ROOMS: readonly FaultKind[] = ['claim lost', 'late',
 export async function exploreRow(row: Row): Promise<Exploration> {
   const { deliveries = 1, retries = 1, replicas = 1, answers = ['delivered', 'failed'], rejectable = [] } = row;
   const { isBatched = false, isSlow = false, isBesideSuspect = false, killers = ['A'] } = row;
-  const { kinds: faultKinds, faults: faultLimit, isRouted = false, hasRoom = true } = row;
+  const { kinds: faultKinds, faults: faultLimit, isRouted = false, hasRooms = true } = row;
   const real = await readDeliverer({ retries });
   const deliverer = isRouted ? routerFrom(real) : real;
-  const rules = { ...deliverer.rules, hasRoom };
+  const rules = { ...deliverer.rules, hasRooms };
   const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspect, killers };
   const setting = { ...who, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });

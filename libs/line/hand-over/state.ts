@@ -79,7 +79,7 @@ export type Sending = {
   id: number;
   what: Publication | Waiting;
   shares: Share[];
-  /** How often it was sent in vain, in a row. */
+  /** How often it was sent without a confirm, in a row. */
   failures: number;
   /** Number of unanswered requests for it: it may be published and put into a room at once. */
   asked: number;
