@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { createTestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { withDatabase } from './with-database.ts';
 
 describe('withDatabase', () => {

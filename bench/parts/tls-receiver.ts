@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { Certificate } from '@waybell/deliverer/testing/certificate';
+import type { Certificate } from '@waybell/runtime/testing/certificate';
 import { listen } from '@waybell/runtime/health';
 import { serve } from '../lib/part.ts';
 

@@ -9,7 +9,7 @@ import type { ReceiverCommands } from '../parts/receiver.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import type { OriginsCallerCommands } from '../parts/origins-caller.ts';
 import type { Handshakes, TlsReceiverCommands } from '../parts/tls-receiver.ts';
 

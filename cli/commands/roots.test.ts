@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 import { readNetworks } from '@waybell/runtime/networks';
 import { compareTrust } from './roots.ts';

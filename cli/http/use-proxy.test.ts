@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, tlsServer, type TestServer } from '@waybell/deliverer/testing/server';
 import { clientApi } from '../client-api.ts';
 import { forward } from '../listen/forward.ts';
-import { startProxy, type TestProxy } from './testing/proxy.ts';
 import { proxyHint, useProxy } from './use-proxy.ts';
+import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { closeServer, listen } from '@waybell/runtime/health';
 
 const NAME = 'api.waybell.test';
 const PATIENT_MS = 60_000;
@@ -126,3 +128,36 @@ describe('clientApi', () => {
     expect(open).toThrow(/empty\.pem holds a certificate that is broken/);
   });
 });
+
+/** A proxy on loopback that has every request go to one port of loopback, whatever it asked for, and tells what that was. */
+type TestProxy = AsyncDisposable & { address: string; asked: string[] };
+
+async function startProxy(to: { port: number }): Promise<TestProxy> {
+  const asked: string[] = [];
+  const server: Server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end('from the proxy');
+  });
+  server.on('connect', ({ url = '' }, socket) => {
+    asked.push(`CONNECT ${url}`);
+    const upstream = connect(to.port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket);
+      socket.pipe(upstream);
+    });
+    for (const each of [upstream, socket]) each.on('error', () => [upstream, socket].forEach((end) => end.destroy()));
+    socket.once('close', () => upstream.destroy());
+    sockets.add(socket);
+  });
+  const sockets = new Set<{ destroy(): unknown }>();
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+  return {
+    address: `127.0.0.1:${port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.closeAllConnections();
+      await closeServer(server);
+    },
+  };
+}

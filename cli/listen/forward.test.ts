@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { trustAlso } from '../http/certificates.ts';

@@ -11,7 +11,7 @@ const aTest = (path: string, about: Partial<TestFile> = {}): TestFile => ({
   ...about,
 });
 const pure = aTest('libs/line/topology.test.ts');
-const served = aTest('tests/stores/partitions.test.ts', { needs: 'servers' });
+const served = aTest('libs/delivery-log/write/partitions.postgres.test.ts', { needs: 'servers' });
 const breaking = aTest('libs/line/run-step.test.ts', { needs: 'a turn' });
 const system = aTest('tests/system/why.test.ts', { needs: 'a stack' });
 const long = aTest('tests/system/schedules.long.test.ts', { suite: 'long', needs: 'a stack' });

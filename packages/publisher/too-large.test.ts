@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BreakableBroker } from '@waybell/line/testing/test-broker';
-import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { InvalidEvent } from './publish-errors.ts';
 import { outboxEvent, readOutboxFigures } from './outbox.ts';

@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { memoryStore, KEEP_MS, type Store } from './store.ts';
 import { inTransaction, postgresStore, receivedTable, recordOnce } from './postgres-store.ts';
 import { redisStore } from './redis-store.ts';

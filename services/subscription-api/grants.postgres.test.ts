@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 
 /** Rights of a service with a waiting room. */
 const waitingOf = (service: string) => ({

@@ -9,7 +9,7 @@ import { MigrationExecutor } from 'typeorm';
 import { describeSource } from './database.ts';
 import { migrate } from './migrate.ts';
 import { REPEATABLES } from './repeatables.ts';
-import { createTestDatabase, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
 
 const SUBSCRIPTIONS = Number(process.env['LOCKS_SUBSCRIPTIONS'] ?? 50_000);
 const ATTEMPTS = Number(process.env['LOCKS_ATTEMPTS'] ?? 500_000);

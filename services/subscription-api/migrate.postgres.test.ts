@@ -10,8 +10,8 @@ import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/in-order.ts';
 import { repeatables } from './repeatables.ts';
-import { cuttableProxy } from './testing/cuttable-proxy.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
 
 const numbered = migrations.map((Migration) => new Migration().name);
 const names = [...numbered, ...repeatables.map(({ name }) => name)];

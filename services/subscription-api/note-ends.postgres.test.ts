@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 
 type Message = { to: string; generation?: number; delivery?: string; delivered?: boolean; ended: number };
 type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };

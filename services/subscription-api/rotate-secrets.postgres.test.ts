@@ -10,7 +10,7 @@ import { replaceSecrets, rotateSecrets, SEALED_COLUMNS } from './sealed-rows.ts'
 import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
 
 const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 const before = readKeyRing(`${older},${newer}`);

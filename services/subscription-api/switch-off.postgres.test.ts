@@ -2,7 +2,7 @@ import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 
 let store: TestDatabase;
 let carrier: string;

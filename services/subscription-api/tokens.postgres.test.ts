@@ -10,7 +10,7 @@ import { SET_ACTOR } from './actor.ts';
 import { createConsoleLink } from './console-links.ts';
 import { subscribeIn } from './subscriptions.ts';
 import { keyRing } from './testing/api.ts';
-import { createTestDatabase, type TestDatabase } from './testing/database.ts';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { createToken, listTokens, revokeToken } from './tokens.ts';
 
 let store: TestDatabase;

@@ -3,10 +3,7 @@ import { diskReplaced, majorityLost, nodeKilled, nodeReplaced, twoNodesKilled } 
 import { deliverersBehind, deliverersStopped } from './causes/processes.ts';
 import { noWayOut, receiverDead, receiversFail } from './causes/receivers.ts';
 import { brokerAlarm, logBehind, outcomesLost, postgresAway, queueStalled, redisAway } from './causes/servers.ts';
-import { changedDelays } from './tasks/changed-delays.ts';
-import { keyRotation } from './tasks/key-rotation.ts';
-import { postgresFailover } from './tasks/postgres-failover.ts';
-import { restore } from './tasks/restore.ts';
+import { changedDelays, postgresFailover, restore, keyRotation } from './tasks.ts';
 import type { Cause } from './cause.ts';
 import type { ServersScene } from './servers-scene.ts';
 

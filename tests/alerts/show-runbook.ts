@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
 import { requireProgram, type ProcessSpec } from '@waybell/stack/supervised-process';
-import { plainEnvironment } from '../testing/plain-environment.ts';
+import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
 import type { TestStack } from '../testing/test-stack.ts';
 import type { Shown } from './runbook.ts';
 

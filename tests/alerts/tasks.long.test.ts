@@ -3,7 +3,7 @@ import { tasks } from './all-causes.ts';
 import { insteadOf } from './cause.ts';
 import { proveAlerts } from './prove-alerts.ts';
 import { setScene, type Scene } from './scene.ts';
-import { OLD_KEY } from './tasks/key-rotation.ts';
+import { OLD_KEY } from './tasks.ts';
 
 const settings = {
   SECRET_KEYS: OLD_KEY,

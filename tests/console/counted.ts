@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attempted } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aDelivered, aDropped, aFailed, anExhausted, aRouted } from '../stores/log-stand.ts';
+import { aDelivered, aDropped, aFailed, anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
 import { namedCarrier } from './furnished.ts';
 import { openLog } from './log-of-stand.ts';
 import { receiver, stack, subscribed, type Account } from './stand.ts';

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
-import { expectNowhere } from './expect-nowhere.ts';
 import { untilStatus } from './furnished.ts';
 import { expectReadable, untilGone, untilReads } from './page-checks.ts';
 import { button, dialog, to, untilLive } from './places.ts';
@@ -235,4 +234,37 @@ async function withCredentials(given: object): Promise<Account> {
   const carrier = await anAccount('carrier');
   await putCredentials(carrier, HOST, given);
   return carrier;
+}
+
+/** The text of a page, and the values of its fields. */
+type Kept = {
+  document: {
+    cookie: string;
+    documentElement: { outerHTML: string };
+    querySelectorAll(what: string): { value: string }[];
+  };
+  localStorage: object;
+  sessionStorage: object;
+  location: { href: string };
+  history: { state: unknown };
+};
+
+/** None of these is in the page, once its dialog is closed, nor anywhere that a page can keep something. */
+async function expectNowhere(page: Page, secrets: readonly string[]): Promise<void> {
+  await dialog(page).waitFor({ state: 'detached' });
+  const kept = await page.evaluate(() => {
+    const { document, localStorage, sessionStorage, location, history } = globalThis as unknown as Kept;
+    const fields = [...document.querySelectorAll('input, textarea')].map(({ value }) => value);
+    const { cookie, documentElement } = document;
+    return JSON.stringify([
+      cookie,
+      documentElement.outerHTML,
+      fields,
+      localStorage,
+      sessionStorage,
+      location.href,
+      history.state,
+    ]);
+  });
+  expect(secrets.filter((each) => kept.includes(each))).toEqual([]);
 }

@@ -10,7 +10,7 @@ import { untilLoaded, untilReads } from './page-checks.ts';
 import { to } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { scrollToEnd } from './ten-thousand.ts';
-import { aDelivered, anExhausted } from '../stores/log-stand.ts';
+import { aDelivered, anExhausted } from '@waybell/delivery-log/testing/log-stand';
 import { anAccount, operatorToken, receiver, subscribed } from './stand.ts';
 import { counting } from './steps.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Delivered, Routed } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aDelivered, aRouted, LogStand } from '../stores/log-stand.ts';
+import { aDelivered, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
 import { stack, type Account } from './stand.ts';
 
 type Delivery = { carrier: Account; subscription: string; action: string; at: number; order?: string };

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Locator } from 'playwright-core';
 import { until } from '@waybell/runtime/testing/until';
 import { deadShipper, type DeadShipper } from '../testing/dead-shipper.ts';
-import { asRead, cellsOf } from './cells.ts';
 import { aCountedCarrier, COUNTS, type Counted } from './counted.ts';
 import { untilLoaded, untilReads } from './page-checks.ts';
 import { button, rowOf, to } from './places.ts';
@@ -221,4 +220,19 @@ async function ask<T>(token: string, path: string, body?: object): Promise<T> {
   if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${text}`);
   // The shape is the contract's.
   return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** As people read it: without what only breaks lines. */
+const asRead = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** The needed part of a cell, where this runs in the page. */
+type Cell = { dataset: { header?: string }; innerText: string };
+
+/** The cells of a row, each beside the header of its column, but for the first, which names the row. */
+async function cellsOf(row: Locator): Promise<Record<string, string>> {
+  const cells = await row.locator('td').evaluateAll((all) =>
+    // They are elements there.
+    (all as unknown as Cell[]).map(({ dataset, innerText }) => [dataset.header ?? '', innerText] as const),
+  );
+  return Object.fromEntries(cells.map(([header, text]) => [header, asRead(text)]));
 }

@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { ask } from '../testing/told.ts';
-import { anExhausted, aRouted } from '../stores/log-stand.ts';
+import { anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
 import { namedCarrier } from './furnished.ts';
 import { openLog } from './log-of-stand.ts';
 import { to } from './places.ts';

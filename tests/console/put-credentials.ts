@@ -1,4 +1,4 @@
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Client } from '../testing/test-stack.ts';
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { Receiver } from '../testing/receiver.ts';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
 import { button, dialog, rowOf, to } from './places.ts';

@@ -92,7 +92,7 @@ export function onlyDocker(): void {
       expect(await containers()).toEqual([]);
     });
 
-    const FILES = ['libs/stack/servers.test', 'libs/line/run-step', 'tests/stores/by-hand'];
+    const FILES = ['libs/stack/servers.test', 'libs/line/run-step', 'tests/by-hand/by-hand'];
     test('tests pass on containers, with servers that one of them breaks', async () => {
       expect(await waybell('test', ...FILES)).toMatch(/^[1-9]\d* passed, 0 failed$/m);
       expect(await containers()).toEqual([]);

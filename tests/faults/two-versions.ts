@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { serviceNames } from '@waybell/stack/services';
 import { repository } from '@waybell/stack/stack-folder';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
-import { plainEnvironment } from '../testing/plain-environment.ts';
+import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
 import { addReplica, replicasOf } from './replicas.ts';
 import { buildPlainStage, type BuiltStage, type Scale, type Settings, type Stage } from './stage.ts';
 

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { PROCESSES } from '@waybell/cli/docs/chart/chart-files';
 import { readConfig as deactivator } from '@waybell/deactivator/config';
 import { readConfig as deliverer } from '@waybell/deliverer/config';
-import { aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { readConfig as deliveryLog } from '@waybell/delivery-log-service/config';
 import { readConfig as eventRouter } from '@waybell/event-router/config';
 import { selectActions } from '@waybell/line/line-topology';

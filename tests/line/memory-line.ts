@@ -21,15 +21,19 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { PublishedEvent } from '../testing/event.ts';
 import { MemoryBroker } from '@waybell/line/testing/memory-broker';
 import { asConsumed, goOn, MemoryLink, type Fate, type SideEffect } from '@waybell/line/testing/memory-link';
-import { configsOf, type Configs } from './memory-configs.ts';
 import { MemoryOnce } from '@waybell/line/testing/memory-once';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
-import { waitingOf } from './waiting-of.ts';
+import { withConstants } from '@waybell/runtime/gone-settings';
+import { readConfig as readDeactivatorConfig } from '@waybell/deactivator/config';
+import { readConfig as readDelivererConfig } from '@waybell/deliverer/config';
+import { readConfig as readRouterConfig } from '@waybell/event-router/config';
+import { lineTopology } from '@waybell/line/line-topology';
+import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 
 /** How a receiver answers: with a status, and a header that goes with it, or not in time. */
 export type Response = { status: number | 'none'; afterMs?: number; retryAfter?: string };
 export type Receiver = (request: Request) => Response;
-export type Request = {
+type Request = {
   at: number;
   endedAt: number;
   url: string;
@@ -244,4 +248,54 @@ export class MemoryLine {
     if (afterMs > 0) this.#clock.after(afterMs, end);
     else queueMicrotask(end);
   }
+}
+
+const ENVIRONMENT = {
+  DELIVER_ENDPOINTS: '100',
+  AMQP_URL: 'amqp://unused',
+  DATABASE_URL: 'postgres://unused',
+  REDIS_URL: 'redis://unused',
+  SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+};
+
+type Configs = ReturnType<typeof readConfigs>;
+const known = new Map<string, Configs>();
+
+/** Read once: a thousand lines have the same settings. */
+function configsOf(settings: Record<string, string> = {}): Configs {
+  const key = JSON.stringify(settings);
+  const configs = known.get(key) ?? readConfigs(withConstants({ ...ENVIRONMENT, ...settings }));
+  known.set(key, configs);
+  return configs;
+}
+
+function readConfigs(env: NodeJS.ProcessEnv) {
+  const deliverer = readDelivererConfig(env);
+  const topology = lineTopology({ schedule: deliverer.schedule, eventsLimitBytes: 2 ** 20, quorumSize: 1 });
+  return { router: readRouterConfig(env), deliverer, deactivator: readDeactivatorConfig(env), topology };
+}
+
+type Shared = {
+  waiting: MemoryWaiting;
+  /** Looks there, or throws `Unavailable` while Postgres is away. */
+  ask: <T>(look: () => T) => T;
+};
+
+/** A query of every second, not simulated while nothing waits: it would fill days. */
+const ASKED_ALWAYS = new Set<string>(['claim', 'shutRooms', 'lookAfterHeld', 'flushSums']);
+let processes = 0;
+
+/** The waiting room of that link's process: the process dies before something is done there, and does nothing more after its end. */
+function waitingOf(link: MemoryLink, { waiting, ask }: Shared): WaitingStore {
+  return new Proxy<WaitingStore>(waiting.storeFor(`process ${(processes += 1)}`), {
+    get:
+      (store, name: keyof WaitingStore) =>
+      async (...args: never[]) => {
+        const isAlive = name === 'put' || name === 'settle' ? link.survives({ what: name }) : !link.isDead;
+        if (!isAlive) return new Promise(() => undefined);
+        if (ASKED_ALWAYS.has(name)) await waiting.untilFilled();
+        // Each function takes its own arguments.
+        return ask(() => (store[name] as (...given: never[]) => Promise<unknown>)(...args));
+      },
+  });
 }

@@ -16,7 +16,7 @@ import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/sealed-rows';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { MemorySubscriptions } from './memory-subscriptions.ts';

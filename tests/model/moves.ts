@@ -1,13 +1,27 @@
-import { closingMoves } from './closing.ts';
 import { cameAgain, copyKey, distinct, nameOf, type Copy } from './copies.ts';
 import { handlingMoves, recalling } from './handling.ts';
 import { leaseMoves, leasing } from './leases.ts';
 import { apply, sourcesOf, take, without, type Asked } from './replica.ts';
 import { putting, roomMoves, settling, timeMoves } from './rooms.ts';
 import type { Setting } from './setting.ts';
-import { answered, backInQueues, described, placesIn, remembered } from './world.ts';
-import { replaced, storing, subjectOf, waitedAs, withMarks } from './world.ts';
-import type { Move, Place, World } from './world.ts';
+import {
+  answered,
+  backInQueues,
+  described,
+  placesIn,
+  remembered,
+  replaced,
+  storing,
+  subjectOf,
+  waitedAs,
+  withMarks,
+  type Move,
+  type Place,
+  type World,
+  hearing,
+  renewed,
+} from './world.ts';
+import { Unavailable } from '@waybell/runtime/unavailable';
 
 /** Everything that may happen next while nothing goes wrong. */
 export function regularMoves(world: World, setting: Setting): Move[] {
@@ -146,4 +160,28 @@ function releasing(place: Place, kind: 'acknowledge' | 'give back', copy: Copy):
 export function inRoom(world: World, what: Asked<'put'>['what']): Partial<World> {
   if (what.kind === 'wait') return putting(world, what.row);
   return { publications: [...world.publications, waitedAs(what)] };
+}
+
+/** How a replica ends that was told to. */
+
+const OVER = new Unavailable('time', () => Promise.resolve());
+
+/** It releases the room, which is claimed by its own. */
+function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
+  if (claimed === index) return { claimed: undefined, crashes: 0 };
+  return ranOutOf === index ? { ranOutOf: undefined } : {};
+}
+
+function closingMoves(place: Place): Move[] {
+  const { replica, name } = place;
+  if (!replica.state.isClosing) return [];
+  const { state } = replica;
+  const ends = () => ({ ...renewed(place), ...leftBy(place) });
+  const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
+  // Their results may still arrive.
+  const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);
+  return [
+    ...(running.length === 0 ? [] : [{ label: `${name} ends what is at work`, to: cut }]),
+    { label: `${name} gives back what it has, and ends; a new one begins`, to: ends },
+  ];
 }

@@ -1,8 +1,8 @@
-import type { DeliveryName } from './copies.ts';
+import { type DeliveryName, OTHER_STEP, PARTS } from './copies.ts';
 import { explore, type Exploration } from './explore.ts';
-import { readDeliverer, type AnswerKind } from './deliverer.ts';
-import { routerFrom } from './router.ts';
+import { readDeliverer, type AnswerKind, type Deliverer } from './deliverer.ts';
 import type { FaultKind } from './setting.ts';
+import { publishDelivery } from '@waybell/line/delivery';
 
 /** The replicas, what may go wrong how often, and how much of it there may be of one delivery. */
 export type Row = {
@@ -42,4 +42,20 @@ export async function exploreRow(row: Row): Promise<Exploration> {
   const who = { deliverer, rules, deliveries, replicas, isBatched, isSlow, isBesideSuspect, killers };
   const setting = { ...who, answers, faultKinds, faultLimit };
   return explore(setting, { retries, requests: row.requests, copies: row.copies, rejectable });
+}
+
+/**
+ * A router in the deliverer's place: what is delivered there is an event here, with a delivery for another step in each of two parts.
+ * They count as its second and third attempt, and its record as that of its first.
+ */
+function routerFrom({ rules, handled }: Deliverer): Deliverer {
+  return {
+    rules,
+    handled: (event) => {
+      const { caused } = handled(event, 'failed');
+      const records = Array.isArray(caused) ? caused.filter(({ kind }) => kind === 'outcome') : [];
+      const parts = PARTS.map((attempt) => [{ ...publishDelivery({ ...event, attempt }), exchange: OTHER_STEP }]);
+      return { requests: 1, caused: { parts: [...parts, records] } };
+    },
+  };
 }

@@ -3,18 +3,18 @@
  * longer applies. Arguments: parts of names of mutants, all when left out; or `--invent` and how many that nobody has thought of.
  */
 import { randomInt } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repository } from '@waybell/stack/stack-folder';
 import { report } from '@waybell/cli/print';
 import { findTests } from '@waybell/cli/test-run/find-tests';
 import { lendServers } from '@waybell/cli/test-run/lend-servers';
-import { copyCheckout } from './copy-checkout.ts';
 import { Invented } from './invented.ts';
 import { readMutants, type Mutant } from './read-mutants.ts';
 import { expectUnbroken, tryOut, type Verdict } from './try-out.ts';
+import { cp, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 
 /** Copies of the checkout, each with a mutant at a time. */
 const AT_ONCE = 2;
@@ -73,5 +73,27 @@ async function work(checkout: string): Promise<void> {
     const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1).padStart(6);
     const breaks = mutant.promise === '' ? '' : `\n          breaks: ${mutant.promise}`;
     report(`${seconds} s  ${isSeen ? '' : 'NOT SEEN: '}${mutant.name}${breaks}\n          ${how}`);
+  }
+}
+
+const LEFT_OUT = new Set(['node_modules', '.git', '.waybell']);
+
+/** A copy of the checkout, as it is, whose packages know each other and not those of the checkout. */
+async function copyCheckout(checkout: string, path: string): Promise<void> {
+  await cp(checkout, path, { recursive: true, filter: (from) => !LEFT_OUT.has(basename(from)) });
+  for (const each of globSync('**/package.json', { cwd: path }).map(dirname)) {
+    await linkAll(join(checkout, each, 'node_modules'), join(path, each, 'node_modules'));
+  }
+}
+
+/** Links are relative: copied as they are, those to packages of the workspace lead to the copy's. */
+async function linkAll(from: string, to: string): Promise<void> {
+  const entries = await readdir(from, { withFileTypes: true }).catch(() => []);
+  if (entries.length > 0) await mkdir(to, { recursive: true });
+  for (const entry of entries) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else if (entry.name.startsWith('@')) await linkAll(source, target);
+    else await symlink(source, target);
   }
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { readCertificate } from '@waybell/subscription-api/rest/credentials/read-certificate';
 

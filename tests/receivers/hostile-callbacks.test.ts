@@ -7,8 +7,8 @@ import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
 import { DENIED_PORTS, readPorts, readNetworks } from '@waybell/runtime/networks';
 import { readCallbackUrl } from '@waybell/subscription-api/callback-url';
-import { countConnections } from './count-connections.ts';
 import { hostileCallbacks } from './hostile-callbacks.ts';
+import { createHook } from 'node:async_hooks';
 
 /** Each address with what a subscribe answers; null is that it is taken. `names` is what its name means, if anything. */
 const table = hostileCallbacks.flatMap(({ form, answer, names = [], urls }) =>
@@ -194,3 +194,17 @@ describe('an attempt, and a request for an access token,', () => {
     expect(seen()).toEqual(before);
   });
 });
+
+/**
+ * Counts the connections that this process begins, to whatever address, answered or not: a listener only sees those that
+ * lead to it.
+ */
+function countConnections(): { begun(): number } & Disposable {
+  let begun = 0;
+  const hook = createHook({
+    init(_id, type) {
+      if (type === 'TCPCONNECTWRAP') begun += 1;
+    },
+  }).enable();
+  return { begun: () => begun, [Symbol.dispose]: () => void hook.disable() };
+}

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
 import { attempting } from '@waybell/deliverer/testing/attempting';
-import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';

@@ -1,6 +1,6 @@
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 import { asked, drip, type HostileReceivers, type Started } from './hostile-receiver.ts';
 

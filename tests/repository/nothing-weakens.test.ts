@@ -8,7 +8,7 @@ import { readEnvironment } from '@waybell/runtime/environment';
 import { brokerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
 import { repository } from '@waybell/stack/stack-folder';
-import { anAuthority, aSelfSignedCertificate } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { tlsServer } from '@waybell/deliverer/testing/server';
 
 type Weakness = { what: string; sign: RegExp; except: RegExp };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { rabbitmqPlugins } from '@waybell/stack/rabbitmqctl';
 import { until } from '@waybell/runtime/testing/until';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { carrierOf, publicAddress, stack, untilServed, untilOthersWouldBeOff, waitsFor } from './stand.ts';
 
 type Policy = { name: string; definition: Record<string, unknown>; kind?: 'set_policy' | 'set_operator_policy' };

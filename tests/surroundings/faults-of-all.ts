@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { carriers, expectOn, hear, stack, untilServed, type Carrier } from './stand.ts';
 
 /** More than a tenth of the subscriptions of all tests here. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { anAuthority, type Authority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, type Authority } from '@waybell/runtime/testing/certificate';
 import { dnsServer, type DnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@waybell/runtime/testing/until';
 import { clockSettings, rightClocks, setClocks } from '../testing/clocks.ts';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { carrierOf, expectOn, publicAddress, stack, untilServed, waitsFor, type Carrier } from './stand.ts';
 
 const OFF_MS = 600_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { connectRedis } from '@waybell/runtime/redis';
 import { until } from '@waybell/runtime/testing/until';
-import { silentLog } from '@waybell/subscription-api/testing/database';
+import { silentLog } from '@waybell/runtime/testing/database';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { anEvent } from '../testing/event.ts';
 import type { Client } from '../testing/test-stack.ts';

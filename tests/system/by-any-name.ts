@@ -4,7 +4,7 @@ import { why } from '@waybell/subscription-api/why';
 import { until } from '@waybell/runtime/testing/until';
 import { anEvent } from '../testing/event.ts';
 import { ask, untilTold, type Timeline } from '../testing/told.ts';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { stack } from './stand.ts';
 
 const UNSENT = 'suppressed no_subscription';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { startStack } from '@waybell/stack/stack';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { connectBroker } from '@waybell/line/broker/connect-broker';
 import { readEnvironment } from '@waybell/runtime/environment';
 import type { Log } from '@waybell/runtime/log';
@@ -13,7 +13,7 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { placeOf } from '@waybell/runtime/addresses';
 import { brokerSettings, postgresSettings, redisSettings } from '@waybell/runtime/settings';
 import { openDatabase } from '@waybell/subscription-api/database';
-import { plainEnvironment } from '../testing/plain-environment.ts';
+import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
 import { startTlsServers, type TlsServers } from '../testing/tls-servers.ts';
 import { until } from '@waybell/runtime/testing/until';
 

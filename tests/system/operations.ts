@@ -7,7 +7,7 @@ import { operationsQueue, rejectedQueue, rejectionsQueue } from '@waybell/line/t
 import { asUser } from '@waybell/runtime/local-passwords';
 import { until } from '@waybell/runtime/testing/until';
 import { integrator, type Integrator } from '../testing/integrator.ts';
-import { readLive } from '../testing/live-reader.ts';
+import { readLive } from '@waybell/subscription-api/testing/live-reader';
 import { onChannel } from '../testing/on-channel.ts';
 import { replicaOf } from '../testing/replica.ts';
 import { CARRIER_ATTEMPTS, receiver, SHIPPER_ATTEMPTS, stack } from './stand.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
 import { until } from '@waybell/runtime/testing/until';
 import { curl, wordsFor } from '../testing/curl.ts';
-import { runWaybell } from '../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { aBadDay, type BadDay } from './a-bad-day.ts';
 import { stack } from './stand.ts';
 

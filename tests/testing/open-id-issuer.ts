@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Provider } from 'oidc-provider';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { AUDIENCE, openIdRules, type Person } from './open-id-rules.ts';
 
 /** An issuer of OpenID Connect over https, for one public client: the package oidc-provider, and a form to sign in with. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { repository } from '@waybell/stack/stack-folder';
-import { plainEnvironment } from './plain-environment.ts';
+import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
 
 /** A command that runs until it is told to stop. */
 export type Running = AsyncDisposable & {

@@ -8,11 +8,11 @@ import { explainFailure, onceMore } from '@waybell/stack/supervised-process';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startStack, type Stack, type StackOptions } from '@waybell/stack/stack';
 import { createAccount } from '@waybell/subscription-api/accounts';
-import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { createToken } from '@waybell/subscription-api/tokens';
 import { anEvent, type PublishedEvent } from './event.ts';
 import { nothingLeftBehind } from './left-behind.ts';
-import { plainEnvironment } from './plain-environment.ts';
+import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
 import {
   borrowBreakable,
   borrowRedis,

@@ -8,7 +8,7 @@ import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers } from '@waybell/stack/servers';
 import { freePort } from '@waybell/stack/ports';
 import { unprivilegedUser } from '@waybell/stack/programs';
-import { anAuthority, type Certificate } from '@waybell/deliverer/testing/certificate';
+import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
 import { nothingLeftBehind } from './left-behind.ts';
 
 /** Private servers with TLS. RabbitMQ and Redis require a client certificate, too. */

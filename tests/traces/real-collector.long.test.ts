@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';

@@ -1,11 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { freePort } from '@waybell/stack/ports';
 import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { until } from '@waybell/runtime/testing/until';
-import { buildCollector } from './build-collector.ts';
-import { readJsonSpans } from './read-json-spans.ts';
+import { createHash } from 'node:crypto';
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from '@waybell/stack/stack-folder';
 
 /** OpenTelemetry's collector as a process, that writes what it takes to a file. */
 export class RealCollector implements AsyncDisposable {
@@ -68,4 +71,81 @@ export class RealCollector implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
+}
+
+const SOURCES = join(import.meta.dirname, 'collector');
+const CACHE = join(cacheFolder(), 'collector');
+
+/**
+ * Builds the collector, of pinned versions, where it was not built before; resolves with its path. Takes minutes the first
+ * time. Throws where there is no Go.
+ */
+async function buildCollector(): Promise<string> {
+  const identity = createHash('sha256');
+  for (const name of ['main.go', 'go.sum']) identity.update(readFileSync(join(SOURCES, name)));
+  const built = join(CACHE, identity.digest('hex').slice(0, 16));
+  if (existsSync(built)) return built;
+  await mkdir(CACHE, { recursive: true });
+  const unfinished = `${built}.${process.pid}`;
+  const args = ['build', '-mod=readonly', '-trimpath', '-ldflags=-s -w', '-o', unfinished, '.'];
+  await promisify(execFile)('go', args, { cwd: SOURCES });
+  await rename(unfinished, built);
+  return built;
+}
+
+type Value = {
+  stringValue?: string;
+  intValue?: string;
+  doubleValue?: number;
+  boolValue?: boolean;
+  arrayValue?: { values?: Value[] };
+};
+type Attributes = { key: string; value: Value }[];
+type Span = {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes?: Attributes;
+  status?: { code?: number };
+};
+/** A request in OTLP's JSON. */
+type JsonTraces = {
+  resourceSpans: { resource: { attributes: Attributes }; scopeSpans: { spans: Span[] }[] }[];
+};
+
+function readJsonSpans({ resourceSpans }: JsonTraces): SentSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(attributesOf(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) => spans.map((span) => spanOf(span, service)));
+  });
+}
+
+function spanOf(span: Span, service: string): SentSpan {
+  const { traceId, spanId, parentSpanId: parent = '', name, kind, attributes = [], status } = span;
+  const milliseconds = (nanoseconds: string) => Number(BigInt(nanoseconds) / 1_000n) / 1_000;
+  return {
+    service,
+    traceId,
+    spanId,
+    parent,
+    name,
+    kind,
+    startMs: milliseconds(span.startTimeUnixNano),
+    endMs: milliseconds(span.endTimeUnixNano),
+    attributes: attributesOf(attributes),
+    isError: status?.code === 2,
+  };
+}
+
+function attributesOf(attributes: Attributes): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+}
+
+function valueOf({ stringValue, intValue, doubleValue, boolValue, arrayValue }: Value): unknown {
+  if (arrayValue !== undefined) return (arrayValue.values ?? []).map(valueOf);
+  return stringValue ?? doubleValue ?? boolValue ?? Number(intValue);
 }

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@waybell/subscription-api/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { routerQueue } from '@waybell/line/topology';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import type pg from 'pg';

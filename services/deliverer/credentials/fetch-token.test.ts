@@ -8,7 +8,7 @@ import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
-import { aSelfSignedCertificate } from '../testing/certificate.ts';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { fetchingTokens } from './fetch-token.ts';
 

@@ -4,7 +4,7 @@ import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
-import { aSelfSignedCertificate } from '../testing/certificate.ts';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';

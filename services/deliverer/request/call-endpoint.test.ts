@@ -15,7 +15,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
-import { anAuthority, aSelfSignedCertificate } from '../testing/certificate.ts';
+import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';

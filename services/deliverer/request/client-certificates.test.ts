@@ -7,7 +7,7 @@ import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';
-import { anAuthority, type Certificate } from '../testing/certificate.ts';
+import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { readNetworks } from '@waybell/runtime/networks';
 import { countCallbacks } from './callback-metrics.ts';
 import { openEndpoints } from './call-endpoint.ts';
-import { anAuthority } from '../testing/certificate.ts';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';

@@ -5,7 +5,7 @@ import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { anAuthority } from '../testing/certificate.ts';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';

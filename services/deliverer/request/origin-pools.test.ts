@@ -3,7 +3,7 @@ import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
 import type { ClientCertificate } from './connection.ts';
 import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
-import { aSelfSignedCertificate } from '../testing/certificate.ts';
+import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened: AsyncDisposable[] = [];

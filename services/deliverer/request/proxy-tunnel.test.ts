@@ -4,7 +4,7 @@ import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
-import { anAuthority } from '../testing/certificate.ts';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';

@@ -5,7 +5,7 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { anAuthority } from '../testing/certificate.ts';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';

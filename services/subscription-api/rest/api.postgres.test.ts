@@ -8,8 +8,8 @@ import { until } from '@waybell/runtime/testing/until';
 import { migrate } from '../migrate.ts';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import type { Answer } from '../testing/ask.ts';
-import { cuttableProxy } from '../testing/cuttable-proxy.ts';
-import { silentLog } from '../testing/database.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { silentLog } from '@waybell/runtime/testing/database';
 import { createToken, revokeToken } from '../tokens.ts';
 
 const base = '/v1/public/webhooks';

@@ -4,11 +4,11 @@ import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
-import { cuttableProxy } from '../testing/cuttable-proxy.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createConsoleLink } from '../console-links.ts';
 import { createToken } from '../tokens.ts';
-import { readLive } from '../../../tests/testing/live-reader.ts';
+import { readLive } from '../testing/live-reader.ts';
 
 const callback_url = 'https://hooks.test/a';
 const base = '/v1/public/webhooks';

@@ -25,7 +25,7 @@ import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
 import { askedBy, type Asked } from './ask.ts';
-import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from './database.ts';
+import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
 import { openStreams, type ListenerTestSettings, type LiveSettings } from './streams.ts';
 
 export type TestApi = AsyncDisposable &

@@ -8,7 +8,7 @@ import { awaitEnds } from '../rest/deliveries/await-ends.ts';
 import { serveListeners, type ServeListenersOptions } from '../rest/listeners/listeners.ts';
 import { openLive } from '../rest/live/live.ts';
 import { streamCapacity, type StreamLimits } from '../rest/live/event-stream.ts';
-import { PATIENT_MS, silentLog } from './database.ts';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 
 export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;
 export type ListenerTestSettings = Partial<ServeListenersOptions['listening'] & ListenerLimits>;

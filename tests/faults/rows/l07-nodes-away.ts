@@ -5,9 +5,9 @@ import { RabbitmqCluster } from '../../testing/rabbitmq-cluster.ts';
 import type { Course, Fault } from '../fault.ts';
 import { HELD } from '../fault-settings.ts';
 import { freeze } from '../freeze.ts';
-import { latestSince } from '../latest-since.ts';
 import { buildPlainStage, partOf, type Scale, type Settings, type Stage } from '../stage.ts';
 import { underLoad } from '../under-load.ts';
+import { scheduleOf } from '../../testing/schedule-of.ts';
 
 const AWAY_MS = { short: 20_000, release: 60_000 };
 const STANDS_STILL_MS = 60_000;
@@ -86,4 +86,25 @@ async function buildClusterStage(settings: Settings, scale: Scale) {
   const cluster = await RabbitmqCluster.start();
   const stage = await buildPlainStage({ ...settings, AMQP_URL: cluster.url }, scale, { beneath: cluster });
   return { ...stage, cluster };
+}
+
+/**
+ * The longest, in seconds, that a first attempt came after the publishing of its event, or a retry after its delay: of the
+ * requests that were due from `since` on. Endpoints that never answer with success are left out, as their deliveries wait.
+ */
+function latestSince(since: number, { stack, receiver }: Stage, ledger: Ledger): number {
+  const schedule = scheduleOf(stack);
+  const lastAt = new Map<string, number>();
+  let latestMs = 0;
+  for (const { path, headers, at } of receiver.received) {
+    const [delivery, attempt] = [String(headers['webhook-id']), Number(headers['x-webhook-attempt'])];
+    lastAt.set(`${delivery} ${attempt}`, at);
+    const [, side, folder] = path.split('/');
+    const delays = side === 'shipper' ? schedule.shipper : schedule.carrier;
+    const failedAt = lastAt.get(`${delivery} ${attempt - 1}`) ?? NaN;
+    const dueAt = attempt === 1 ? (ledger.sentAt(delivery) ?? NaN) : failedAt + (delays[attempt - 2] ?? NaN);
+    // Never where it is not known, as of an event before this ledger.
+    if (dueAt >= since && folder !== 'dead') latestMs = Math.max(latestMs, at - dueAt);
+  }
+  return latestMs / 1_000;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { openBatch } from '@waybell/line/delivery-batch';
@@ -8,13 +8,17 @@ import { until } from '@waybell/runtime/testing/until';
 import { messageGuidOf } from '../../actions/oracle/message-guid.ts';
 import { NOTHING, type Balance } from '../../testing/balance.ts';
 import { anEvent, type PublishedEvent } from '../../testing/event.ts';
-import { manyClients } from '../../testing/many-clients.ts';
-import { MeasuringReceiver, type Measured } from '../../testing/measuring-receiver.ts';
 import { onChannel } from '../../testing/on-channel.ts';
 import { bodyOwed } from '../../testing/subscribers.ts';
 import type { Course, Fault } from '../fault.ts';
 import { peaksOf } from '../peak-memory.ts';
 import type { Stage } from '../stage.ts';
+import { readKeyRing } from '@waybell/runtime/secrets';
+import { stackFolder } from '@waybell/stack/stack-folder';
+import { readRecord } from '@waybell/stack/stack-record';
+import type { TestStack } from '../../testing/test-stack.ts';
+import { createServer, type ServerResponse } from 'node:http';
+import { closeServer, listen } from '@waybell/runtime/health';
 
 const MIB = 2 ** 20;
 const ACTION = { interface: 'carrier', action: 'order.assigned' } as const;
@@ -178,4 +182,77 @@ async function takeRejected(channel: ConfirmChannel, count: number): Promise<Map
 /** A path for each, so that each is an endpoint. */
 function pathsOf(folder: string, count: number): string[] {
   return Array.from({ length: count }, (_, number) => `${folder}/${number}`);
+}
+
+const SUBSCRIBE = `
+  insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
+    verification_token_key_id, client_id)
+  select guid, $1, $2, $3, url, sealed, key_id, client
+  from unnest($4::uuid[], $5::text[], $6::bytea[], $7::text[], $8::text[]) as each (guid, url, sealed, key_id, client)`;
+
+type ManyClients = { interface: 'shipper' | 'carrier'; action: string; urls: readonly string[] };
+
+/** A new account with a client at each address, subscribed as the API would, all in one statement. */
+async function manyClients(
+  stack: TestStack,
+  { interface: side, action, urls }: ManyClients,
+): Promise<{ account: string; subscriptions: string[] }> {
+  const { account } = await stack.client(side);
+  const keyRing = readKeyRing(readRecord(stackFolder(stack.home)).secretKeys);
+  const rows = urls.map((url, number) => {
+    const guid = randomUUID();
+    return { guid, url, client: String(number), ...keyRing.seal(randomBytes(32).toString('base64url'), guid) };
+  });
+  await stack.postgres.query(SUBSCRIBE, [
+    side,
+    account,
+    action,
+    rows.map(({ guid }) => guid),
+    rows.map(({ url }) => url),
+    rows.map(({ sealed }) => sealed),
+    rows.map(({ keyId }) => keyId),
+    rows.map(({ client }) => client),
+  ]);
+  return { account, subscriptions: rows.map(({ guid }) => guid) };
+}
+
+/** A request of which the body was not kept. */
+type Measured = { path: string; delivery: string; attempt: number; sha256: string };
+
+/** Receives what is too much to be kept: of each body its hash. `/ok/…` answers 200, `/hang/…` never. */
+class MeasuringReceiver implements AsyncDisposable {
+  readonly received: Measured[] = [];
+  readonly #hanging = new Set<ServerResponse>();
+  readonly #server = createServer((request, response) => {
+    const [path, hash] = [request.url ?? '', createHash('sha256')];
+    request.on('data', (chunk: Buffer) => hash.update(chunk));
+    request.on('end', () => {
+      const { 'webhook-id': delivery, 'x-webhook-attempt': attempt } = request.headers;
+      this.received.push({ path, delivery: String(delivery), attempt: Number(attempt), sha256: hash.digest('hex') });
+      if (path.startsWith('/ok/')) return void response.writeHead(200).end();
+      this.#hanging.add(response);
+      response.on('close', () => this.#hanging.delete(response));
+    });
+  });
+  #port = 0;
+
+  static async start(): Promise<MeasuringReceiver> {
+    const receiver = new MeasuringReceiver();
+    receiver.#port = (await listen(receiver.#server, { host: '127.0.0.1', port: 0 })).port;
+    return receiver;
+  }
+
+  /** Requests that have no answer. */
+  get hanging(): number {
+    return this.#hanging.size;
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${this.#port}${path}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await closeServer(this.#server);
+  }
 }

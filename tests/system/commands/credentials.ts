@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { anAuthority } from '@waybell/deliverer/testing/certificate';
+import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { runWaybell } from '../../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { stack } from '../stand.ts';
 
 const HOST = 'receiver.example.com:8443';

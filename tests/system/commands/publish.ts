@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { receiver, stack } from '../stand.ts';
 import { created, lines, waybell } from './run.ts';
 

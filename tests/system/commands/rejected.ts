@@ -10,7 +10,7 @@ import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '@waybell/subscription-api/testing/cuttable-proxy';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { adminPort, receiver, stack } from '../stand.ts';
 import { created, waybell } from './run.ts';
 

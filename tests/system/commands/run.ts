@@ -1,5 +1,5 @@
 import { anEvent, type PublishedEvent } from '../../testing/event.ts';
-import { runWaybell } from '../../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { stack } from '../stand.ts';
 
 /** Runs `waybell` with those words against the stack of these tests. */

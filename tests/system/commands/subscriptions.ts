@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { runWaybell } from '../../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import type { Client } from '../../testing/test-stack.ts';
 import { receiver, settingsOf, stack } from '../stand.ts';
 

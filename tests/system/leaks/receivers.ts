@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { aSelfSignedCertificate, type Authority } from '@waybell/deliverer/testing/certificate';
+import { aSelfSignedCertificate, type Authority } from '@waybell/runtime/testing/certificate';
 import { httpServer, tcpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { authorizationOf } from './credentials.ts';
 import type { Planted } from './planted.ts';

@@ -1,4 +1,4 @@
-import { runWaybell } from '../../testing/run-waybell.ts';
+import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import type { TestStack } from '../../testing/test-stack.ts';
 import type { Planted } from './planted.ts';
 import type { Saw } from './sightings.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '@waybell/runtime/health';
 import express from 'express';
-import { silentLog } from '../../testing/database.ts';
+import { silentLog } from '@waybell/runtime/testing/database';
 import { answerProblems } from '../http/problem.ts';
 import { consoleRoutes, type ConsoleSettings } from './console.ts';
 

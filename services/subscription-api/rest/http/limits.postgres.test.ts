@@ -5,9 +5,9 @@ import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { PATIENT_MS, silentLog } from '../../testing/database.ts';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
-import { cuttableProxy } from '../../testing/cuttable-proxy.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { createToken, revokeToken } from '../../tokens.ts';
 
 const path = '/v1/public/webhooks';

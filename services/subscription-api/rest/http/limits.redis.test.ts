@@ -4,8 +4,8 @@ import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '../../testing/cuttable-proxy.ts';
-import { PATIENT_MS, silentLog as log } from '../../testing/database.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { sharedCounts } from './limits.ts';
 
 // No test comes near its end.

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { readLive } from '../../../../tests/testing/live-reader.ts';
+import { readLive } from '../../testing/live-reader.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';

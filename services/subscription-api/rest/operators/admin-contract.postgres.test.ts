@@ -6,7 +6,7 @@ import { deliveriesExchange } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';
-import { cuttableProxy } from '../../testing/cuttable-proxy.ts';
+import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 
 const accounts = '/v1/admin/accounts';
 const json = { 'content-type': 'application/json' };

@@ -6,7 +6,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { runningServices } from '../../overview.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { startBroker, type Broker } from '../../testing/broker.ts';
-import { PATIENT_MS, silentLog } from '../../testing/database.ts';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { wait, type Delivery, type EndpointRoom } from '../../delivery.ts';
+import { waitingIn } from '../postgres-waiting-store.ts';
+import type { RowKey } from '../waiting-store.ts';
+import type { WaitingPostgres, WaitingService } from '../waiting-connection.ts';
+
+const START = Date.parse('2026-11-20T09:30:00Z');
+
+export const aDelivery = (what: Partial<Delivery> & Pick<Delivery, 'subscription'>): Delivery => ({
+  guid: randomUUID(),
+  interface: 'carrier',
+  action: 'order.created',
+  generation: 3,
+  event: randomUUID(),
+  attempt: 1,
+  createdAt: START,
+  beganAt: START + 1,
+  body: Buffer.from('{"name":"Jane Doe"}'),
+  ...what,
+});
+
+/** A subscription of an account of its own, or of this one, to whatever action is free; resolves with its guid. */
+export async function subscribeTo(
+  postgres: Pick<WaitingPostgres, 'query'>,
+  callbackUrl: string,
+  account: string = randomUUID(),
+): Promise<string> {
+  await postgres.query(`insert into waybell.accounts (guid, interface) values ($1, 'carrier') on conflict do nothing`, [
+    account,
+  ]);
+  const guid = randomUUID();
+  await postgres.query(
+    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
+       verification_token_key_id, client_id)
+     values ($1, 'carrier', $2, 'order.created', $3, '\\x00', 'k', $4)`,
+    [guid, account, callbackUrl, guid],
+  );
+  return guid;
+}
+
+/**
+ * Has a delivery wait as a deliverer would, five seconds after it was made; where it hangs, its endpoint is shut. Resolves with its key.
+ */
+export async function putDelivery(
+  postgres: WaitingPostgres,
+  delivery: Delivery,
+  how: Parameters<typeof wait>[1] = { why: 'hung' },
+): Promise<RowKey> {
+  const { rows } = await postgres.query<EndpointRoom>(
+    `select encode(uuid_send(waybell.room_of(account_guid, callback_url)), 'hex') as room, account_guid as account
+     from waybell.subscriptions where guid = $1`,
+    [delivery.subscription],
+  );
+  const [room] = rows;
+  if (room === undefined) throw new Error(`no subscription ${delivery.subscription}`);
+  const { row } = wait({ ...delivery, room }, how);
+  const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+  await store.put([row]);
+  await store.flushSums();
+  await postgres.query('update waybell.deliverer_waiting set put_at = $3 where room = $1 and id = $2', [
+    row.room,
+    row.id,
+    new Date(delivery.createdAt + 5_000),
+  ]);
+  if (how.why === 'hung')
+    await postgres.query('update waybell.deliverer_rooms set shut_since = now() where room = $1', [row.room]);
+  return row;
+}
+
+/** Has so many publications wait for a destination, the first of them made a millisecond after the start. */
+export async function putPublications(
+  postgres: WaitingPostgres,
+  service: WaitingService,
+  name: string,
+  count: number,
+): Promise<void> {
+  const [exchange = '', routingKey = ''] = name.split(' ');
+  const room = randomUUID().replaceAll('-', '');
+  const publication = { kind: 'publish', exchange, routingKey, body: Buffer.from('{}') } as const;
+  const store = waitingIn(postgres, { service, process: randomUUID() });
+  const ids = Array.from({ length: count }, (_, place) => place + 1);
+  await store.put(
+    ids.map((id) => ({ room, name, madeAt: START + id, id: `${id}`, why: 'broker' as const, publication })),
+  );
+  await store.flushSums();
+}

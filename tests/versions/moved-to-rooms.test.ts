@@ -1,0 +1,182 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { writeProperties } from '@waybell/line/waiting-room/put-rows';
+import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
+import type { TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
+import { describeSource } from '@waybell/subscription-api/database';
+import { migrate } from '@waybell/subscription-api/migrate';
+import { WaitingRooms } from '@waybell/subscription-api/migrations/0033-waiting-rooms';
+import { migrations } from '@waybell/subscription-api/migrations/in-order';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { ALL, aPublication, hex, PostgresStand, takeFrom } from '@waybell/line/waiting-room/testing/waiting-stand';
+
+/** With the tables from before the rooms. */
+async function standBefore(): Promise<PostgresStand> {
+  const stand = await PostgresStand.start();
+  await goBack(stand);
+  return stand;
+}
+
+async function goBack({ database }: PostgresStand): Promise<void> {
+  const source = describeSource({ url: database.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
+  await source.initialize();
+  try {
+    for (const _ of migrations.slice(migrations.indexOf(WaitingRooms))) await source.undoLastMigration();
+  } finally {
+    await source.destroy();
+  }
+}
+
+const CALLBACK_URL = 'https://a.test/hook?key=secret';
+
+async function subscribe(stand: PostgresStand): Promise<{ account: string; subscription: string }> {
+  const [account, subscription] = [randomUUID(), randomUUID()];
+  await stand.sql(`insert into waybell.accounts (guid, interface) values ($1, 'shipper')`, [account]);
+  await stand.sql(
+    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
+       verification_token_sealed, verification_token_key_id)
+     values ($1, 'shipper', $2, 'c', 'insurance.issued', $3, '\\x00', 'k')`,
+    [subscription, account, CALLBACK_URL],
+  );
+  return { account, subscription };
+}
+
+const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => ({
+  guid: randomUUID(),
+  interface: 'shipper',
+  action: 'insurance.issued',
+  subscription,
+  generation: 3,
+  event: randomUUID(),
+  attempt: 1,
+  createdAt: 1_000,
+  beganAt: 2_000,
+  body: Buffer.from('{"a":1}'),
+  ...given,
+});
+
+/** Parks a delivery as an earlier version did: its note counts the moves. */
+async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
+  const { note = '', body } = publishDelivery(delivery);
+  await stand.sql(
+    `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, not_before, action, note, traceparent, body)
+     values ($1, $2, $3, $4, $5, 'busy', '2026-11-20T09:30Z', case when $5 = 2 then now() + interval '1 hour' end,
+       'shipper.insurance.issued', $6, $7, $8)`,
+    [
+      delivery.subscription,
+      delivery.createdAt,
+      delivery.guid,
+      delivery.attempt,
+      hop,
+      note.replace(/(?= resend|$)/, ` hop ${hop}`),
+      delivery.traceparent ?? null,
+      isForgotten ? null : body,
+    ],
+  );
+}
+
+async function openRequest(stand: PostgresStand, delivery: Delivery): Promise<void> {
+  const { note, body } = publishDelivery(delivery);
+  await stand.sql(
+    `insert into waybell.open_requests (id, delivery, created_at, attempt, due_at, action, note, body)
+     values (gen_random_uuid(), $1, $2, 1, now() + interval '1 minute', 'shipper.insurance.issued', $3, $4)`,
+    [delivery.guid, delivery.createdAt, note, body],
+  );
+}
+
+const everyRow = (store: WaitingStore, room: string): Promise<TakenRow[]> => takeFrom(store, room, 1_000);
+
+test('what was parked, under way or kept before waits in its room, as it would have been put there', async () => {
+  await using stand = await standBefore();
+  const { account, subscription } = await subscribe(stand);
+  const [plain, traced, later, forgotten, open] = [
+    aDelivery(subscription, { createdAt: 1, dueAt: 5 }),
+    aDelivery(subscription, { createdAt: 2, traceparent: '00-aa-bb-01', byHand: { why: 'resend', fromAttempt: 1 } }),
+    aDelivery(subscription, { createdAt: 3 }),
+    aDelivery(subscription, { createdAt: 4 }),
+    aDelivery(subscription, { createdAt: 5 }),
+  ];
+  await park(stand, plain);
+  await park(stand, traced);
+  await park(stand, later, { hop: 2 });
+  await park(stand, forgotten, { isForgotten: true });
+  await openRequest(stand, open);
+  const kept = [aPublication('a'), { ...aPublication('b\0'), note: 'n' }];
+  for (const [service, routingKey] of [
+    ['deliverer', 'k'],
+    ['router', 'k'],
+    ['deliverer', ''],
+  ]) {
+    await stand.sql(
+      `with d as (insert into waybell.kept_destinations (kept_by, exchange, routing_key, publications, bytes)
+         values ($1, 'waybell.outcomes', $2, 2, 9) returning id)
+       insert into waybell.kept_publications (destination, properties, body, due_at)
+       select d.id, properties, body, now() + after from d, unnest($3::text[], $4::bytea[], array['0', '1 hour']::interval[]) k (properties, body, after)`,
+      [`waybell_${service}`, routingKey, kept.map(writeProperties), kept.map(({ body }) => body)],
+    );
+  }
+  expect(await migrate({ url: stand.database.url, log })).toContain('WaitingRooms1795824000033');
+
+  const { endpoint: room } = endpointKey({ account, callbackUrl: CALLBACK_URL });
+  const store = stand.store();
+  expect(await store.claim(ALL)).toEqual([{ room, account, changes: 0, crashes: 0 }]);
+  const due = await everyRow(store, room);
+  expect(due.map(({ madeAt, id }) => [madeAt, id])).toEqual(
+    [plain, traced, forgotten].map(({ createdAt, guid }) => [createdAt, `${guid} 1`]),
+  );
+  expect(due.map(({ publication }) => publication)).toEqual([
+    publishDelivery(plain),
+    publishDelivery(traced),
+    { ...publishDelivery(forgotten), body: Buffer.alloc(0) },
+  ]);
+  expect(due.map(({ why, subscription: of, isForgotten }) => [why, of, isForgotten])).toEqual([
+    ['busy', subscription, undefined],
+    ['busy', subscription, undefined],
+    ['busy', subscription, true],
+  ]);
+  await stand.later(3_600_000);
+  expect((await everyRow(store, room)).map(({ madeAt, why }) => [madeAt, why])).toEqual([
+    [1, 'busy'],
+    [2, 'busy'],
+    [3, 'busy'],
+    [4, 'busy'],
+    [5, 'open'],
+  ]);
+
+  const hash = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);
+  const named = ['waybell.outcomes ', 'waybell.outcomes k'].map((name) => ({ room: hash(name), name }));
+  const destinations = { kind: 'destinations', most: 9, isAnyDue: false } as const;
+  const claimed = await store.claim(destinations);
+  expect(
+    claimed
+      .map(({ room: of, name }) => ({ room: of, name }))
+      .toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1)),
+  ).toEqual(named);
+  const moved = await everyRow(store, hash('waybell.outcomes k'));
+  expect(new Set(moved.map(({ publication }) => publication.messageId))).toEqual(new Set(['a', 'b\0']));
+
+  await using ofRouter = stand.connect(1, 'waybell_router');
+  const router = waitingIn(ofRouter, { service: 'router', process: randomUUID() });
+  expect(await router.claim(destinations)).toMatchObject([named[1] ?? {}]);
+  const [now, ...more] = await everyRow(router, hash('waybell.outcomes k'));
+  // The other has its time still to come.
+  expect([now?.why, now?.publication, more]).toEqual(['broker', kept[0], []]);
+  expect((await router.figures()).destinations).toMatchObject({ rows: 2 });
+  expect(await store.figures()).toMatchObject({ endpoints: { rows: 5, oldestAt: 1 }, destinations: { rows: 4 } });
+  const [bytes] = await stand.sql<{ isRight: boolean }>(
+    `select (select sum(bytes) from waybell.waiting_sums)
+       = (select sum(coalesce(octet_length(body), 0) + octet_length(properties)) from waybell.waiting) as "isRight"`,
+  );
+  expect(bytes).toEqual({ isRight: true });
+});
+
+test('what waits in a room is not left behind by going back', async () => {
+  await using stand = await PostgresStand.start();
+  await stand
+    .store()
+    .put([{ room: hex(randomUUID()), name: 'e k', madeAt: 1, id: 'a', why: 'broker', publication: aPublication('a') }]);
+  await expect(goBack(stand)).rejects.toThrow('something waits');
+  expect(await stand.count()).toBe(1);
+});
