@@ -1,6 +1,6 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
-import type { ToldListeners } from '@waybell/delivery-log/listener-client';
+import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { MISSED_FROM, MISSED_TO, NOTED_MISSED } from './by-hand/missed.ts';
@@ -19,7 +19,7 @@ export type Interrupted = Pick<
   missed: number | null;
 };
 
-type InterruptedQuery = { account?: string | undefined; limit: number } & ToldListeners;
+type InterruptedQuery = { account?: string | undefined; limit: number } & ListenerOption;
 
 const OF_ACCOUNT = (column: string) => `($1::uuid is null or ${column} = $1)`;
 

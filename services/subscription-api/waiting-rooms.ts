@@ -1,7 +1,7 @@
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '@waybell/delivery-log/columns';
-import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
+import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
 
 /** A waiting room of an endpoint, a held subscription or a destination, and its owner. Times are milliseconds since the epoch. */
 type WaitingRoom = {
@@ -77,7 +77,7 @@ const ENDPOINTS = `
 /** Finds endpoints that deliveries wait for, those that wait longest first. */
 export async function waitingEndpoints(
   postgres: Queryable,
-  { account, withListeners = false, limit }: { account?: string | undefined; limit: number } & ToldListeners,
+  { account, withListeners = false, limit }: { account?: string | undefined; limit: number } & ListenerOption,
 ): Promise<WaitingEndpoint[]> {
   return (await postgres.query<WaitingEndpoint>(ENDPOINTS, [limit, account ?? null, withListeners])).rows;
 }

@@ -3,7 +3,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf, type AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
 import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
-import type { ToldListeners } from '@waybell/delivery-log/listener-client';
+import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
 import { findAnything, type MatchFilter, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
@@ -11,7 +11,7 @@ import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/r
 
 /** The text is a guid, a number, a VIN, a name, a URL …; `as` chooses one of several meanings. */
 export type Question = PageRequest &
-  ToldListeners &
+  ListenerOption &
   MatchFilter & {
     text: string;
   };
@@ -43,7 +43,7 @@ async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Quest
 async function tellOf(
   postgres: Queryable,
   found: SearchMatch,
-  { withListeners, ...paging }: PageRequest & ToldListeners,
+  { withListeners, ...paging }: PageRequest & ListenerOption,
 ): Promise<WhyResult> {
   switch (found.kind) {
     case 'event': {
