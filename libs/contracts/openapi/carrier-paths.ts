@@ -60,7 +60,7 @@ const subscriptionsOfAction = {
   },
 };
 
-/** The endpoints of carrier-webhooks, and one to look at a subscription. */
+/** The endpoints of carrier-webhooks, and one to see a subscription. */
 export const carrierPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/webhooks/': {
     get: {
