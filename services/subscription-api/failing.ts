@@ -1,10 +1,10 @@
-import { messageGuid } from '@waybell/notifications/message-guid';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
-import { readAction } from '@waybell/delivery-log/tables';
 import { LATEST, type Cursor, scanLog } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
+import { readAction } from '@waybell/delivery-log/tables';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {

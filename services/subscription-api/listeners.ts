@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
 import { isOfOwner, ownerOf } from '@waybell/delivery-log/listener-client';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 import { ENDED, LOCK_ACCOUNT, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
-/** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */
+/** A program of a client's to which callbacks go over a stream. It is a client too: its subscriptions are that one's. */
 export type Listener = { guid: string; interface: Interface; accountGuid: string; clientId: string; isEnded: boolean };
 
 export type NewListener = { guid: string; callbackUrl: string; actions: readonly string[]; verificationToken: string };

@@ -1,7 +1,7 @@
-import type { ServiceName } from '@waybell/line/line-topology';
-import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener } from '@waybell/delivery-log/listener-client';
+import type { ServiceName } from '@waybell/line/line-topology';
+import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';
 
 export type RunningService = {
   service: ServiceName | 'subscription-api';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 
 /** The client that credentials are of: clients of one account have credentials of their own. */

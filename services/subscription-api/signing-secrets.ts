@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 import { newSigningSecret } from './sealed-rows.ts';
 

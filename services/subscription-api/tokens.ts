@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
-import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import { Refusal } from './refusal.ts';
 
 /** Scopes of a token: see subscriptions, change them, and run the service. */

@@ -145,7 +145,10 @@ const callListener: JsonNode = {
       headers: { 'x-request-id': headerRef('RequestId') },
       content: { 'text/plain': { schema: text } },
     },
-    ...problemAnswers(['parameters'], [...problems, 'body-too-large', 'unsupported-media-type', 'unavailable', 'no-answer']),
+    ...problemAnswers(
+      ['parameters'],
+      [...problems, 'body-too-large', 'unsupported-media-type', 'unavailable', 'no-answer'],
+    ),
   },
 };
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import pg from 'pg';
 import { createLog } from '@waybell/runtime/log';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import pg from 'pg';
 
 export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
 

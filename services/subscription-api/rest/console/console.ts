@@ -1,6 +1,6 @@
-import { builtFiles } from '@waybell/console/built-files';
 import compression from 'compression';
 import express, { Router, type RequestHandler, type Response } from 'express';
+import { builtFiles } from '@waybell/console/built-files';
 import { pagePolicy } from '../documents/page-policy.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath } from '../http/routes.ts';

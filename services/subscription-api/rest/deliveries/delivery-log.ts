@@ -1,13 +1,11 @@
+import { Router, type Request } from 'express';
 import { keyInQuery, timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { bodyOf } from '@waybell/delivery-log/read/bodies';
-import { Router, type Request } from 'express';
-import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { askByKind, filterReader } from './delivery-filter.ts';
-import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
+import { Problem } from '../http/problem.ts';
 import {
   pageView,
   pagingOf,
@@ -17,8 +15,10 @@ import {
   requireKey,
   requirePathGuid,
 } from '../http/read-query.ts';
+import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
+import { askByKind, filterReader } from './delivery-filter.ts';
+import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
 import { pullPage } from './pull.ts';
-import { Problem } from '../http/problem.ts';
 
 type TimelineQuery = PagingQuery & { kind?: string };
 

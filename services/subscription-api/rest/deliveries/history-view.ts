@@ -1,3 +1,4 @@
+/** Views of the delivery log for clients: events, deliveries, attempts, and the request that a receiver was sent. */
 import { columnNameOf } from '@waybell/delivery-log/columns';
 import type {
   AttemptEntry,
@@ -81,7 +82,7 @@ export function attemptView({
   return { ...named, at: moment(at), ...whyView(why), retry_at: moment(retryAt) };
 }
 
-/** Without what else the entry holds that the reason is of. */
+/** A reason alone: its entry may hold more. */
 function whyView(why: Why | undefined) {
   return why && { reason: why.reason, meaning: why.meaning, remedy: why.remedy };
 }
@@ -151,5 +152,5 @@ function urlWord(url: string | null): string {
 
 const variable = (name: string): string => `"$${name}"`;
 
-/** A word that no shell reads anything into. */
+/** A word in which a shell expands nothing. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,5 +1,5 @@
-import type { Action } from '@waybell/catalog/action';
 import type { RequestHandler, Response, Router } from 'express';
+import type { Action } from '@waybell/catalog/action';
 import type { CallbackRules } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import type { CredentialsStore } from '../../receiver-credentials.ts';

@@ -1,7 +1,7 @@
+import { Router, type Request, type RequestHandler } from 'express';
 import { closedAccount, findAccount, clientsOf } from '../../accounts.ts';
 import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
-import { Router, type Request, type RequestHandler } from 'express';
 import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
@@ -29,21 +29,21 @@ type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
  */
 export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRouteOptions): Router {
   const forClient = actFor(options.database);
-  const own = { ...options, authenticate: forClient(authenticate) };
+  const routes = { ...options, authenticate: forClient(authenticate) };
   const router = Router({ caseSensitive: true });
   addClients(router, { ...options, authenticate });
   router.use(
     CLIENT,
     nameClient,
-    ownTokenRoutes(own),
-    shipperRoutes(own),
-    carrierRoutes(own),
-    subscriptionRoutes(own),
-    deliveryLogRoutes(own),
-    statisticsRoutes(own),
-    byHandRoutes(own),
-    missedRoutes(own),
-    liveRoutes({ ...own, knowAgain: forClient(knowAgain) }),
+    ownTokenRoutes(routes),
+    shipperRoutes(routes),
+    carrierRoutes(routes),
+    subscriptionRoutes(routes),
+    deliveryLogRoutes(routes),
+    statisticsRoutes(routes),
+    byHandRoutes(routes),
+    missedRoutes(routes),
+    liveRoutes({ ...routes, knowAgain: forClient(knowAgain) }),
   );
   return router;
 }
@@ -68,7 +68,7 @@ function addClients(
 
 type ClientInPath = { account: string; client: string };
 
-/** Notes the client of the address, and has the rest of it be the client's own path. */
+/** Notes the client of the address, and makes the rest of it the client's path. */
 const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
   // Metrics distinguish operators' requests from those of clients.

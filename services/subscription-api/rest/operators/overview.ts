@@ -1,16 +1,17 @@
+/** The overview for operators: services, waiting deliveries, subscriptions that are off, the last hour, and queues. */
+import { Router } from 'express';
 import { matchesPattern } from '@waybell/catalog/names';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { USES } from '@waybell/line/line-topology';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine } from '@waybell/line/operating/operator-line';
-import type { NamedState } from '@waybell/line/broker/depth';
 import { isForUpstream, rejectedQueue } from '@waybell/line/topology';
-import { USES } from '@waybell/line/line-topology';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Router } from 'express';
 import type { Database } from '../../database.ts';
 import { oldestUndelivered } from '../../failing.ts';
-import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { countHeld } from '../../interrupted.ts';
+import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
 import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
 import { moment } from '../deliveries/history-view.ts';
@@ -103,12 +104,12 @@ const NO_QUEUES = { rejected: null, queues: null };
 
 /** Queues that upstream reads are no backlog. */
 function queuesView(states: readonly NamedState[]) {
-  const own = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
+  const inside = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
   return {
     rejected: states.find(({ name }) => name === rejectedQueue)?.messages ?? null,
     queues: {
-      messages: own.reduce((sum, { messages }) => sum + messages, 0),
-      unattended: own.filter(mayHoldMore).length,
+      messages: inside.reduce((sum, { messages }) => sum + messages, 0),
+      unattended: inside.filter(mayHoldMore).length,
     },
   };
 }

@@ -1,6 +1,6 @@
+import { Router, type Request } from 'express';
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { Router, type Request } from 'express';
 import { hostNamed } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import { listStops, startHost, startSubscription, stopHost, stopSubscription, type StoppedHost } from '../../stops.ts';

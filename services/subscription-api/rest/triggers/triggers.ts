@@ -1,15 +1,7 @@
-import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
-import type { Interface, Action } from '@waybell/catalog/action';
-import type { EventLimits } from '@waybell/events/read-event';
-import { notify } from '@waybell/notifications/notification';
-import { Router } from 'express';
-import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
-import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
-import { Problem, type Fault } from '../http/problem.ts';
-import { stoppedProblem } from '../deliveries/by-hand.ts';
-import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
+/** Triggers: an event that never happened, made from the catalog's example, goes to the client's own subscriptions as a test. */
 import { randomUUID } from 'node:crypto';
+import { Router } from 'express';
+import type { Interface, Action } from '@waybell/catalog/action';
 import { exampleEvent } from '@waybell/contracts/example-event';
 import { triggerRequest } from '@waybell/contracts/openapi/trigger-paths';
 import type { Event, Invalid } from '@waybell/events/event';
@@ -23,10 +15,19 @@ import {
   objectOf,
   pointerTo,
 } from '@waybell/events/json';
+import type { EventLimits } from '@waybell/events/read-event';
+import { notify } from '@waybell/notifications/notification';
+import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
+import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { stoppedProblem } from '../deliveries/by-hand.ts';
+import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
+import { Problem, type Fault } from '../http/problem.ts';
+import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
+import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
 
 export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
 
-/** Sends events that never happened to the client's own subscriptions. The same on either interface. */
+/** The route that sends such events, the same on either interface. */
 export function triggerRoutes({ authenticate, database, catalog, eventLimits: limits }: TriggerOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions: Record<Interface, ActionList> = {
@@ -81,7 +82,7 @@ function refused(refusal: TriggerRefusal, action: string): Problem {
         'nobody-subscribed',
         `This client is not subscribed to ${action}: subscribe first, or start "./waybell listen".`,
       );
-    case 'elsewhere':
+    case 'other_actions':
       return new Problem(
         'nobody-subscribed',
         `The listener that runs does not take ${action}: start one that does, or ask for it "everywhere".`,
