@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount, updateAccount } from './accounts.ts';
-import { readAuditLog, type NoteSelection, startPruning } from './audit-log.ts';
+import { readAuditLog, startPruning, type NoteSelection } from './audit-log.ts';
 import { openDatabase } from './database.ts';
 import { signUp, startApi, type TestApi } from './testing/api.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log } from './testing/database.ts';

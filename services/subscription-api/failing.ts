@@ -1,6 +1,6 @@
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
-import { LATEST, type Cursor, scanLog } from '@waybell/delivery-log/read/cursor';
+import { LATEST, scanLog, type Cursor } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
 import { readAction } from '@waybell/delivery-log/tables';
 import { messageGuid } from '@waybell/notifications/message-guid';

@@ -8,7 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { MigrationExecutor, type DataSource, type QueryRunner, QueryFailedError } from 'typeorm';
+import { MigrationExecutor, QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
 import { placeOf } from '@waybell/runtime/addresses';
 import type { Log } from '@waybell/runtime/log';
 import { isRefused, sqlStateOf } from '@waybell/runtime/postgres';

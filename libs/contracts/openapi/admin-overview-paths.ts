@@ -1,5 +1,5 @@
 import { problemAnswers, success } from './answers.ts';
-import { count, exactly, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { count, exactly, listOf, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const momentOrNull = (description: string): JsonNode => ({ ...moment, type: ['string', 'null'], description });
 const orNull = (schema: JsonNode, description: string): JsonNode => ({

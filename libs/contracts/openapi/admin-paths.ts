@@ -7,7 +7,7 @@ import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
 import { documentPath, rootPath } from './document-paths.ts';
-import { jsonOf, listOf, schemaRef, type JsonNode, bareLinks, byGuid, noBody } from './json-node.ts';
+import { jsonOf, listOf, schemaRef, bareLinks, byGuid, noBody, type JsonNode } from './json-node.ts';
 
 const security = [{ accessToken: ['admin'] }];
 const accounts = { tags: ['Accounts'], security };

@@ -12,7 +12,7 @@ import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/subscriptions';
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
-import { byGuid, countOf, exactly, guid, links, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { byGuid, countOf, exactly, guid, links, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const tags = ['Delivery log'];
 const security = [{ accessToken: ['webhooks:read'] }];

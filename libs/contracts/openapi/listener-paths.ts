@@ -9,10 +9,10 @@ import {
   object,
   schemaRef,
   text,
-  type JsonNode,
   byGuid,
   links,
   noBody,
+  type JsonNode,
 } from './json-node.ts';
 
 const tags = ['Listeners'];

@@ -3,7 +3,7 @@ import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { reasonCounts } from './by-hand-paths.ts';
 import { answered } from './delivery-log-paths.ts';
-import { countOf, exactly, guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { countOf, exactly, guid, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 /** The parameters for the period that is searched for missed events. */
 export const missedParameters: readonly JsonNode[] = [

@@ -11,11 +11,11 @@ import {
   object,
   schemaRef,
   text,
-  type JsonNode,
   byGuid,
   links,
-  type LinkTarget,
   noBody,
+  type JsonNode,
+  type LinkTarget,
 } from './json-node.ts';
 
 const tags = ['Subscriptions'];

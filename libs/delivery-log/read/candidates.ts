@@ -1,7 +1,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } from '../tables.ts';
-import { LATEST, placeBefore, type Cursor, scanLog, type Found } from './cursor.ts';
+import { LATEST, placeBefore, scanLog, type Cursor, type Found } from './cursor.ts';
 import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';
 import {
@@ -11,9 +11,9 @@ import {
   hasKey,
   isLastOf,
   SKEW_MS,
-  type AskedKey,
   EVENT,
   eventRow,
+  type AskedKey,
   type EventRow,
   type StoredEventRow,
 } from './events.ts';

@@ -3,7 +3,7 @@ import type { Key } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
 import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
-import { type Page, type PageRequest, scanLog } from './cursor.ts';
+import { scanLog, type Page, type PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 
 const { part: _, contentType: __, chunk: ___, place: ____, ...LISTED } = tables.events.columns;

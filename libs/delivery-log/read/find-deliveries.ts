@@ -10,13 +10,13 @@ import {
   type CandidateRange,
   type Candidates,
 } from './candidates.ts';
-import { LATEST, type Cursor, type Page, type PageRequest, scanLog } from './cursor.ts';
+import { LATEST, scanLog, type Cursor, type Page, type PageRequest } from './cursor.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import type { DeliveryEntry, DeliveryStatus, Reader } from './entries.ts';
 import type { AskedKey } from './events.ts';
 import { deliveriesBeginning } from './first-digits.ts';
 import { withAttempts } from './history.ts';
-import { type EndpointFilter, thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './subscriptions.ts';
+import { thoseAtEndpoint, wantedSubscriptions, type EndpointFilter, type WantedSubscription } from './subscriptions.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {

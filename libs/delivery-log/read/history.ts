@@ -18,9 +18,9 @@ import {
   deliveriesByGuid,
   deliveriesOf,
   withoutListeners,
+  waitingOf,
   type AskedDelivery,
   type DeliveryRow,
-  waitingOf,
   type WaitingNow,
 } from './deliveries.ts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';

@@ -10,12 +10,12 @@ import {
 import { messageDigits } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
 import {
-  type AttemptPart,
-  type EventPart,
   numberOfKey,
   partOf,
   PREFIX_BYTES,
   writeAction,
+  type AttemptPart,
+  type EventPart,
   type LogRows,
 } from '../tables.ts';
 import { dayOf } from './partitions.ts';

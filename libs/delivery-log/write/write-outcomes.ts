@@ -18,10 +18,10 @@ import { columnNameOf, writerOf, typeOf } from '../columns.ts';
 import {
   columnsOf,
   writtenTables,
+  identityOf,
   type AnyPart,
   type LogRows,
   type WrittenTable,
-  identityOf,
   type TableName,
 } from '../tables.ts';
 import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';

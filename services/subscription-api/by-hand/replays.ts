@@ -10,7 +10,7 @@ import { LARGEST_REPLAY, LISTED_REPLAYS } from '@waybell/delivery-log/read/limit
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { refused, targetsOf, type CurrentSubscription, type SendRefusal, isUnderWay } from './ask.ts';
+import { refused, targetsOf, isUnderWay, type CurrentSubscription, type SendRefusal } from './ask.ts';
 import { notedMissed, noteReplay, findMissed, type Missed, type MissedQuery } from './missed.ts';
 
 /**

@@ -86,15 +86,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const streams = openStreams({
-    ...options,
-    pollEveryMs: checkEveryMs,
-    database,
-    redis,
-    redisUrl,
-    keyRing,
-    eventLimits,
-  });
+  const streams = openStreams({ ...options, checkEveryMs, database, redis, redisUrl, keyRing, eventLimits });
   const common = {
     limits,
     trustedProxies,

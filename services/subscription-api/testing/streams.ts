@@ -21,7 +21,7 @@ export type StreamsOptions = {
   eventLimits: ServeListenersOptions['eventLimits'];
   catalog?: readonly Action[] | undefined;
   live?: LiveSettings | undefined;
-  pollEveryMs: number;
+  checkEveryMs: number;
   listeners?: ListenerTestSettings | undefined;
 };
 
@@ -32,12 +32,19 @@ const patient = { lifeMs: PATIENT_MS, answerLimitMs: 2 * PATIENT_MS, waitingLimi
 
 /** The live feed, listeners, and what waits for ends. Disposed of, they end their streams. */
 export function openStreams(options: StreamsOptions) {
-  const { redisUrl, catalog = actions, live: given = {}, listeners = {}, ...common } = options;
+  const {
+    redisUrl,
+    catalog = actions,
+    live: given = {},
+    listeners = {},
+    checkEveryMs: pollEveryMs,
+    ...common
+  } = options;
   const { knownAgainMs, until, ...limits } = given;
   const ended = new AbortController();
   const capacity = streamCapacity({ ...manyStreams, ...limits }, until);
-  const live = openLive({ ...common, catalog, capacity, log: silentLog });
-  const awaiting = awaitEnds({ ...common, capacity, log: silentLog });
+  const live = openLive({ ...common, pollEveryMs, catalog, capacity, log: silentLog });
+  const awaiting = awaitEnds({ ...common, pollEveryMs, capacity, log: silentLog });
   const hearing = connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog });
   const listenerSettings = serveListeners({
     ...common,

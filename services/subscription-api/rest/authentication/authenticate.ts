@@ -4,7 +4,7 @@ import type { Interface } from '@waybell/catalog/action';
 import type { Actor, CallerOrigin } from '../../actor.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables.ts';
-import { TOKEN_PREFIX, type Scope, hashToken } from '../../tokens.ts';
+import { TOKEN_PREFIX, hashToken, type Scope } from '../../tokens.ts';
 import { Problem } from '../http/problem.ts';
 
 /** The client of an account that sent the request, and its rights. */
@@ -75,7 +75,7 @@ export function invalidToken(detail: string): Problem {
   return new Problem('invalid-token', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Postgres judges, by its own clock, so that no date has to be read. */
+/** Postgres decides by its clock, so that no date has to be read. */
 const FIND = `
   select t.guid, t.client_id as "clientId", t.scopes, a.interface, a.guid as "accountGuid", a.name as "accountName", a.features,
     case when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end as state,

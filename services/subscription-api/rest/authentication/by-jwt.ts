@@ -1,5 +1,5 @@
 /** Callers by the JWTs of an issuer: their claims, their scopes, and the keys that sign them. */
-import { errors, jwtVerify, type JWTPayload, createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose';
+import { errors, jwtVerify, createRemoteJWKSet, customFetch, type JWTPayload, type FetchImplementation } from 'jose';
 import { isGuid } from '@waybell/events/guid';
 import { systemClock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';

@@ -7,7 +7,7 @@ import { bodyReader, readJson } from '../http/body.ts';
 import { limitFailures, type LimitOptions } from '../http/limits.ts';
 import { Problem } from '../http/problem.ts';
 import { answerObject, addPath } from '../http/routes.ts';
-import { requireScope, type Authenticate, type Caller, originOf } from './authenticate.ts';
+import { requireScope, originOf, type Authenticate, type Caller } from './authenticate.ts';
 
 /** Returns the owner and the rights of a request's token, for any valid token, whatever its scopes. */
 export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {

@@ -148,5 +148,5 @@ function shownOf({ subject, issuer, validFromDate, validToDate, fingerprint256 }
   };
 }
 
-/** Node has each part of a name in a line of its own. */
+/** Node writes each attribute of a name in a separate line. */
 const inOneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');

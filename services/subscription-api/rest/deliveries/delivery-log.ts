@@ -9,11 +9,11 @@ import { Problem } from '../http/problem.ts';
 import {
   pageView,
   pagingOf,
-  type PagingQuery,
   queryReader,
   readNoQuery,
   requireKey,
   requirePathGuid,
+  type PagingQuery,
 } from '../http/read-query.ts';
 import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { askByKind, filterReader } from './delivery-filter.ts';

@@ -12,10 +12,10 @@ import {
 } from '@waybell/delivery-log/read/commits';
 import {
   endedDeliveries,
+  END_STATUSES,
   type EndedDelivery,
   type EndedPage,
   type EndsQuery,
-  END_STATUSES,
   type EndFilter,
   type EndStatus,
 } from '@waybell/delivery-log/read/ends';

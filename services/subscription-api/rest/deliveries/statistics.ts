@@ -52,14 +52,12 @@ const COMPLETE_AFTER_MS = 300_000;
 /** An entry is some counts for each action: a few hundred bytes. */
 const MOST_KEPT = 20_000;
 
-const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
-
 /**
  * `delivered`, `retried` (another attempt follows) and `given_up` (exhausted or dropped) count attempts, and ends without one, by
  * when they ended. Deliveries sent again by hand count again, tests by hand never. `suppressed`: events for the account of which
  * the router made no delivery for the client.
  */
-type Counts = Record<(typeof COUNTED)[number], number>;
+type Counts = Record<'delivered' | 'retried' | 'given_up' | 'suppressed', number>;
 
 /** A client's subscriptions, also ended ones. */
 type Counted = { subscription: string; action: string; isCurrent: boolean };

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { ipKeyGenerator, rateLimit, MemoryStore, type Options, type Store } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { RedisStore, type RedisReply } from 'rate-limit-redis';
-import { type Log, throttledWarning } from '@waybell/runtime/log';
+import { throttledWarning, type Log } from '@waybell/runtime/log';
 import { isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
 import type { Redis } from '@waybell/runtime/redis';
 import { hashToken } from '../../tokens.ts';
@@ -190,7 +190,7 @@ function boundAddresses(
 
 const endless = new WeakSet<ServerResponse>();
 
-/** Cuts an answer that never ends only if its reader takes none of its buffered bytes for that long. */
+/** Cuts an answer that never ends only if its reader reads none of its buffered bytes for that long. */
 export function boundByReading(answer: ServerResponse): void {
   endless.add(answer);
 }

@@ -32,11 +32,11 @@ export type ServeOptions = ServerLimits & {
   host: string;
   port: number;
   checkEveryMs?: number;
-  /** Once it is given, no connection is taken any more: what else is disposed of before does not keep it listening. */
+  /** Once it is given, no connection is accepted: what is disposed of before does not keep it listening. */
   until?: AbortSignal;
 };
 
-/** Listens until disposed of; then takes no new connection and finishes the requests it has, for ten seconds at most. */
+/** Listens until disposed of; then accepts no new connection and finishes the requests it has, for ten seconds at most. */
 export async function serveApi(
   api: Express,
   {

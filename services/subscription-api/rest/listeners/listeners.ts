@@ -16,9 +16,9 @@ import type { KeyRing } from '@waybell/runtime/secrets';
 import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import {
   verificationTokenOf,
+  keepListeners,
   type Listener,
   type Listeners,
-  keepListeners,
   type ListenerLimits,
   type ListenerOptions,
 } from '../../listeners.ts';
@@ -31,13 +31,13 @@ import { answerObject, addPath, type RouteOptions, type GuidParams } from '../ht
 import { endWithToken, type KnowingAgain } from '../live/event-stream.ts';
 import { chooseActions, listAllActions, requireFeature } from '../subscriptions/find-action.ts';
 import {
-  type Listening,
   openListening,
+  openRelay,
+  openChannels,
+  type Listening,
   type ListeningOptions,
   type ListenerRelay,
-  openRelay,
   type ListenerRelayOptions,
-  openChannels,
 } from './relay.ts';
 
 type ListenerSettings = {

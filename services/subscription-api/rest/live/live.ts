@@ -12,7 +12,7 @@ import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';
 import { attemptView, eventView, verdictView } from '../deliveries/history-view.ts';
-import { type StreamCapacity, EventStream, type EventStreamOptions } from './event-stream.ts';
+import { EventStream, type StreamCapacity, type EventStreamOptions } from './event-stream.ts';
 import { latestOf, type LiveFound, type LiveQuery, type LiveEntry } from './latest-entries.ts';
 import type { FeedPosition, Placed } from './position.ts';
 

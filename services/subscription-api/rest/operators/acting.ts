@@ -2,7 +2,7 @@ import { Router, type Request, type RequestHandler } from 'express';
 import { closedAccount, findAccount, clientsOf } from '../../accounts.ts';
 import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
@@ -111,7 +111,7 @@ const MOST_NAMED = 20;
 const decodedClient = (text: string): string =>
   text.startsWith('~') ? Buffer.from(text.slice(1), 'base64url').toString() : text;
 
-/** A mistyped client is not to look like one that has nothing. */
+/** Throws Refusal for a client that the account does not have: a mistyped one must not seem to have nothing. */
 function knownClient(text: string, clients: readonly { client_id: string }[]): string {
   const clientId = decodedClient(text);
   const found = [text, clientId].find((named) => clients.some((each) => each.client_id === named));

@@ -19,16 +19,16 @@ import {
   retryRejected,
   SeveralRejected,
   showRejected,
-  type Retried,
   factsOf,
+  type Retried,
   type RejectedFacts,
 } from '@waybell/rejected/rejected-messages';
-import { type Selection, LARGEST_BYTES, plainOf } from '@waybell/rejected/selection';
+import { LARGEST_BYTES, plainOf, type Selection } from '@waybell/rejected/selection';
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Database } from '../../database.ts';
 import { waitingDestinations } from '../../waiting-rooms.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { readJson, bodyReader, invalidBody, jsonBytesReader, pointTo } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requireKey, queryReader } from '../http/read-query.ts';
@@ -219,7 +219,7 @@ function selectionOf({ ids, reason, about, all }: RejectedChoice): Selection {
   return way;
 }
 
-/** An event that would be taken. */
+/** An event that would be accepted. */
 type CorrectedEvent = Extract<CheckedEvent, { kind: 'event' }>;
 
 type ReadCorrected = (request: Request, response: Response) => Promise<CorrectedEvent>;
@@ -229,7 +229,7 @@ function correctedEventReader(limits: EventLimits): ReadCorrected {
   const readEventBytes = jsonBytesReader(limits.maxBytes);
   return async (request, response) => {
     const body = await readEventBytes(request, response);
-    // Few processes are ever asked, and the schemas of all events take their time and room.
+    // Few processes are ever asked, and the schemas of all events take time and memory.
     const { checkEvent } = await import('@waybell/rejected/check-event');
     const checked = checkEvent(body, limits);
     if (checked.kind === 'invalid') throw invalidEvent(checked);

@@ -29,10 +29,10 @@ import {
 } from '../../interrupted.ts';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
 import { why } from '../../why.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { askByKind, filterOf, type FilterQuery } from '../deliveries/delivery-filter.ts';
 import { Problem } from '../http/problem.ts';
-import { pageView, pagingOf, type PagingQuery, queryReader, requirePathGuid, requireKey } from '../http/read-query.ts';
+import { pageView, pagingOf, queryReader, requirePathGuid, requireKey, type PagingQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
 import { changeView, destinationView, operatorViews, answerView } from './operator-views.ts';
 

@@ -13,7 +13,7 @@ import { oldestUndelivered } from '../../failing.ts';
 import { countHeld } from '../../interrupted.ts';
 import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { moment } from '../deliveries/history-view.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_ENDPOINTS = 5;
 
-/** How the whole of it is now, in one answer. A part that cannot be had now is null; without Postgres there is none. */
+/** Shows the state of the whole installation in one answer. What cannot be read now is null; without Postgres there is no answer. */
 export function overviewRoutes({ authenticate, database, line, queues }: OverviewOptions): Router {
   const router = Router({ caseSensitive: true });
   // It reads every attempt of an hour.

@@ -4,7 +4,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { hostNamed } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import { listStops, startHost, startSubscription, stopHost, stopSubscription, type StoppedHost } from '../../stops.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { bodyReader, readJson, readNothing } from '../http/body.ts';
 import { invalidParameters, readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';

@@ -8,7 +8,7 @@ import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import type { SubscriptionRequest, SubscriptionChange } from '../../subscriptions.ts';
 import { bodyFaults, invalidBody, isObject, pointTo, bodyReader } from '../http/body.ts';
 import type { Fault, Problem } from '../http/problem.ts';
-import { chooseActions, type ActionChoice, featureOff } from './find-action.ts';
+import { chooseActions, featureOff, type ActionChoice } from './find-action.ts';
 
 const faultsOf = { shipper: bodyFaults(subscribeRequests.shipper), carrier: bodyFaults(subscribeRequests.carrier) };
 

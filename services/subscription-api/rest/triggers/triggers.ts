@@ -9,11 +9,11 @@ import {
   isObject,
   toPlain,
   writeJson,
-  type JsonObject,
-  type JsonValue,
   isArray,
   objectOf,
   pointerTo,
+  type JsonObject,
+  type JsonValue,
 } from '@waybell/events/json';
 import type { EventLimits } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';
@@ -134,7 +134,7 @@ async function makeEvent(
     if (setting.kind === 'fault') throw invalidBody([{ pointer: pointTo('set', pointer), detail: setting.detail }]);
     event = setting.value;
   }
-  // Few processes are ever asked, and the schemas of all events take their time and room.
+  // Few processes are ever asked, and the schemas of all events take time and memory.
   const { readEvent } = await import('@waybell/events/read-event');
   const reading = readEvent({ body: Buffer.from(writeJson(event)) }, limits);
   if (reading.kind === 'invalid') throw notAnEvent(reading, Object.keys(set));
