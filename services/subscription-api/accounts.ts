@@ -58,7 +58,7 @@ export async function listAccounts(
   return rows;
 }
 
-/** Throws Refusal where there is no such account. */
+/** Finds an account. Throws Refusal if there is none. */
 export async function findAccount(postgres: Queryable, account: string): Promise<AccountSummary> {
   const guid = readGuid(account);
   const { rows } = await postgres.query<AccountSummary>(`select ${COLUMNS} from waybell.accounts where guid = $1`, [
@@ -97,7 +97,7 @@ export async function updateAccount(
   return rows[0];
 }
 
-/** Throws Refusal where the account is closed, or there is none. */
+/** Throws Refusal if the account is closed, or does not exist. */
 export async function requireOpenAccount(postgres: Queryable, account: string): Promise<void> {
   const { guid, closed_at: closedAt } = await findAccount(postgres, account);
   if (closedAt !== null) throw closedAccount(guid);

@@ -56,7 +56,7 @@ export function hostNamed(text: string): string | undefined {
 /** A host in the form of callback URLs, with its port unless that is 443; or its fault. */
 export type CallbackHost = { host: string } | { fault: string };
 
-/** Reads the host of callback URLs: `host`, `host:8443`. Whether its name has an address, and callbacks may go there, is not asked. */
+/** Reads the host of callback URLs: `host`, `host:8443`. Does not check whether its name has an address, and callbacks may go there. */
 export function readCallbackHost(text: string): CallbackHost {
   const whole = text.includes('://') ? URL.parse(text) : null;
   if (whole?.host) return { fault: `is a URL: give its host alone, which is ${whole.host}` };
@@ -138,7 +138,7 @@ function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'n
 
 const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Asks as a deliverer would, for at most `timeoutMs`. */
+/** Resolves names as a deliverer would, for at most `timeoutMs`. */
 export function resolveWithin(timeoutMs: number, open: () => ResolveHost): Resolve {
   let resolveHost: ResolveHost | undefined;
   return async (host) => {

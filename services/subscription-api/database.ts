@@ -43,7 +43,7 @@ export type Database = AsyncDisposable & {
   waitingFor(): string[];
   /** Runs one statement or transaction. Throws Unavailable while Postgres is away, or the tables are not there yet. */
   run<T>(work: (source: DataSource) => Promise<T>): Promise<T>;
-  /** Asks the delivery log, by statements one after the other on one connection. Throws as `run` does. */
+  /** Queries the delivery log, by statements one after the other on one connection. Throws as `run` does. */
   askLog<T>(work: (postgres: Queryable) => Promise<T>): Promise<T>;
   /** Runs one transaction, whose changes the audit log ascribes to the actor. Throws as `run` does. */
   change<T>(actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T>;
@@ -93,8 +93,8 @@ export function describeSource(options: SourceOptions): DataSource {
 }
 
 /**
- * Half of the connections are for the delivery log, so that a client that asks it much keeps no other waiting; of each half
- * there is one at least.
+ * Half of the connections are for the delivery log, so that a client with many queries to it keeps no other waiting. Each half has one at
+ * least.
  */
 function halvesOf(poolSize: number): { log: number; others: number } {
   const log = Math.max(1, Math.floor(poolSize / 2));

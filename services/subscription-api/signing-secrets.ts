@@ -15,7 +15,7 @@ export type SecretsOwner = { accountGuid: string; clientId: string; actor: Actor
 export type Rotation = { isRotated: boolean; secrets: SigningSecret[] };
 
 export type SigningSecrets = {
-  /** The client's valid secrets, the current one first. The first is made when it is asked for, or subscribed. */
+  /** Lists the client's valid secrets, the current one first. Its first secret is made when they are listed, or when it subscribes. */
   list(owner: SecretsOwner): Promise<SigningSecret[]>;
   /**
    * Puts a new secret first; the one before stays valid for the overlap. While another is valid from a rotation before,

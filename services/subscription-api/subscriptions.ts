@@ -37,15 +37,15 @@ export type Subscriptions = {
   subscribeOnce(client: ChangingClient, wanted: SubscriptionRequest): Promise<ShownSubscription | undefined>;
   /** Makes each, or changes the current one in place; by action. `isActive`: what was switched off is on again. */
   put(client: ChangingClient, wanted: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
-  /** Changes a current one, if that changes anything; undefined where there is none. */
+  /** Changes a current subscription, if the change makes a difference; undefined if there is none. */
   change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<ShownSubscription | undefined>;
-  /** Has the deliveries of a current one that is on wait until then, or no longer where it is null; undefined where there is none. */
+  /** Makes the deliveries of a current subscription that is on wait until then; null: no longer. Undefined if there is none. */
   pause(client: ChangingClient, guid: string, until: Date | null): Promise<ShownSubscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
   end(client: ChangingClient, action: string): Promise<ShownSubscription | undefined>;
-  /** The client's current subscriptions, by action. */
+  /** Lists the client's current subscriptions, by action. */
   list(client: Client): Promise<ShownSubscription[]>;
-  /** A current one. */
+  /** Finds a current subscription. */
   find(client: Client, by: { action: string } | { guid: string }): Promise<ShownSubscription | undefined>;
   verificationToken(subscription: Subscription): string;
 };

@@ -1,4 +1,4 @@
-/** Answers an operator who asks by any guid, number or text. */
+/** Answers an operator's question about any guid, number or text. */
 import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import { accountsOf, type AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { latestDeliveries } from '@waybell/delivery-log/read/candidates';

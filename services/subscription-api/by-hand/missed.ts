@@ -1,5 +1,5 @@
 /**
- * What a client missed: deliveries of actions that it did not get, over all its subscriptions; and for each subscription the period in
+ * Missed deliveries: those of actions that a client did not get, over all its subscriptions; and for each subscription the period in
  * which it was off, noted until a replay is requested.
  *
  *     noted, when it is on again ── replayed, or found empty ──> nothing missed
@@ -54,8 +54,8 @@ export async function findMissed(postgres: Queryable, query: MissedQuery): Promi
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
 /**
- * Deliveries whose last record says that they were given up, and whose body is still kept, or no longer where that is asked for. Of each
- * subscription the oldest alone are read, by the index.
+ * Deliveries whose last record says that they were given up, and whose body is still kept; `$5`: or is not. Only the oldest of each
+ * subscription are read, by the index.
  */
 const FAILED = `
   select delivery, event, subscription, kind as status, ${ms('at')} as at, reason, is_kept as "isKept",
@@ -97,7 +97,7 @@ const FIRST_AT = 'coalesce(min(at) filter (where is_kept), min(at))';
 
 /**
  * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record that is
- * kept. The oldest records alone are read: an event has more than one where it was published again.
+ * kept. Only the oldest records are read: an event that was published again has more than one.
  */
 const WITHOUT_DELIVERY = `
   select event, ${ms(FIRST_AT)} as at, bool_or(is_kept) as "isKept"

@@ -19,14 +19,14 @@ export type Caller = {
   whyNoScope?: string;
   /** Named for what it changes. */
   actor: Actor;
-  /** An operator asks for the client. */
+  /** An operator acts for the client. */
   isOperator?: true;
 };
 
-/** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */
+/** Finds who sent a request. Throws a Problem if it has no valid token, Unavailable if that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;
 
-/** Finds the owner of a token. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
+/** Finds the owner of a token. Throws a Problem (401, `invalidToken`) if it is not valid, Unavailable if that cannot be known now. */
 export type FindCaller = (token: string, from: CallerOrigin) => Promise<Caller>;
 
 const SCHEME = 'bearer ';
@@ -68,7 +68,7 @@ function requireBearerToken(request: Request): string {
   return token;
 }
 
-/** The answer to a token that does not hold; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
+/** The answer to a token that is not valid; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
 export function invalidToken(detail: string): Problem {
   const description = detail.replaceAll(/[^\x20-\x7e]|["\\]/g, '');
   const challenge = `Bearer realm="waybell", error="invalid_token", error_description="${description}"`;

@@ -158,13 +158,13 @@ function wordsOf(name: string, claim: unknown): string[] {
 const KEPT_MS = 600_000;
 /** Tokens with an unknown key cause a fetch of the keys at most this often, whatever its result. */
 const ASKED_EVERY_MS = 60_000;
-/** Without keys no caller can be let in: then they are asked for this often. */
+/** Without keys no caller can be admitted: then they are fetched this often. */
 const ASKED_WITHOUT_KEYS_EVERY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
 /**
- * The keys that an issuer shows under `url` (JWKS), fetched when first needed, kept for ten minutes and fetched again
- * when a token names one that is not there, which is how a rotation is seen. Throws while they cannot be had.
+ * The keys that an issuer shows under `url` (JWKS): fetched when first needed, kept for ten minutes, and fetched again when a token names
+ * another one, as after a rotation. Throws while they cannot be fetched.
  */
 export function issuerKeys(
   url: URL,

@@ -1,4 +1,4 @@
-/** What a token says of its owner, and the exchange of a link to the console for a token. */
+/** Routes about a caller's token: its owner and rights, and the exchange of a link to the console for one. */
 import { Router } from 'express';
 import { newConsoleSession } from '@waybell/contracts/openapi/access-paths';
 import { openConsoleLink } from '../../console-links.ts';
@@ -24,7 +24,7 @@ export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate })
   return router;
 }
 
-/** The same for operators. */
+/** Returns the owner and the rights of an operator's token, to operators. */
 export function operatorTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {
   const router = Router({ caseSensitive: true });
 

@@ -30,13 +30,13 @@ import { answerFor, answerObject, addPath, type RouteOptions, type GuidParams } 
 import { deliveryDetailView, sentRequest } from './history-view.ts';
 
 type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
-/** A receiver's time limit, and somewhat more: after it, the answer is that there is no result yet. */
+/** A receiver's time limit, and some more: after it, the answer says that there is no result yet. */
 const TEST_LIMIT_MS = 75_000;
 const FIRST_POLL_MS = 100;
 const LONGEST_POLL_MS = 2_000;
 const RETRY_LATER = { headers: { 'retry-after': '60' } };
 
-/** Sending by hand: failed deliveries again, or an example. The same on either interface. */
+/** Routes that send failed deliveries again, or an example. The same on either interface. */
 export function byHandRoutes(options: ByHandRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addResend(router, options);

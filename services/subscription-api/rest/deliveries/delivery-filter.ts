@@ -17,7 +17,7 @@ import type { Problem } from '../http/problem.ts';
 import { invalidParameters, queryReader, pagingOf, type PagingQuery } from '../http/read-query.ts';
 import { pullRequestOf, type PullQuery } from './pull.ts';
 
-/** Parameters that say which deliveries are asked for. */
+/** Parameters that select deliveries. */
 export type FilterQuery = PagingQuery & {
   key?: string;
   kind?: string;
@@ -32,7 +32,7 @@ export type FilterQuery = PagingQuery & {
 };
 
 /**
- * Reads which deliveries of an interface are asked for, as a list or, with `pull`, in the order of the log. Throws a Problem (422) that
+ * Reads which deliveries of an interface are requested, as a list or, with `pull`, in the order of the log. Throws a Problem (422) that
  * names everything wrong with the query.
  */
 export function filterReader(interfaceName: Interface, catalog: readonly Action[]) {

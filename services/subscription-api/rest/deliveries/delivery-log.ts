@@ -89,7 +89,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog, awaiting }:
   return router;
 }
 
-/** Throws a Problem (404) where there is none, as where it is another client's. */
+/** Finds a client's delivery. Throws a Problem (404) if there is none, or if it is another client's. */
 async function findDelivery(database: DeliveryLogRouteOptions['database'], delivery: string, reader: ClientReader) {
   const found = await database.askLog(async (postgres) => {
     const entry = await deliveryHistory(postgres, { delivery }, reader);

@@ -75,7 +75,7 @@ export function attemptView({
   answer: _answer,
   ...facts
 }: AttemptEntry) {
-  // The address that a name leads to inside the operator's network is for operators to know.
+  // Only operators may know the address of a name inside their network.
   const isHidden = (member: string) => member === 'ip' && why?.reason === 'blocked_address';
   const shown = Object.entries(facts).filter(([member]) => !isHidden(member));
   const named = Object.fromEntries(shown.map(([member, value]) => [columnNameOf(member), value]));

@@ -48,7 +48,7 @@ type PullRequest = {
 };
 
 /**
- * Reads a client's ended deliveries on, in the order of the log, and waits for some where there are none and it is asked to. Throws a
+ * Reads a client's next ended deliveries, in the order of the log; if there are none, waits for some, for as long as requested. Throws a
  * Problem (410) where some may have been dropped.
  */
 export async function pullPage(

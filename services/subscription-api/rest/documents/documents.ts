@@ -142,7 +142,7 @@ const pageFile = (name: string): Buffer => readFileSync(join(import.meta.dirname
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 type Compressible = {
-  /** The bytes so encoded. They are compressed once, when they are first asked for so. */
+  /** Returns the bytes in this encoding. They are compressed once, when they are first requested. */
   as(encoding: ContentEncoding): Promise<Buffer>;
 };
 

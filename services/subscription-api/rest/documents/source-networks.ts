@@ -164,7 +164,7 @@ function marked(text: string): string {
   return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>');
 }
 
-/** The same as a page of the documentation, for every version. */
+/** The page of the documentation, for every version. */
 export function sourceNetworksMarkdown(terms: SourceNetworks): string {
   const ofAnyVersion = { ...terms, user_agent: terms.user_agent.replace(/\/.*/, '/<version>') };
   return [

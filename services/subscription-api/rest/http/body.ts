@@ -19,7 +19,7 @@ export async function readJson(request: Request, response: Response): Promise<un
   return toPlain(await readExactJson(request, response));
 }
 
-/** The same, numbers digit for digit. */
+/** Reads a body as `readJson` does, with numbers digit for digit. */
 export async function readExactJson(request: Request, response: Response): Promise<JsonValue> {
   requireJson(request.get('content-type'));
   return parseJson(await readBytes(request, response));
@@ -34,7 +34,7 @@ export function jsonBytesReader(limitBytes: number): (request: Request, response
   };
 }
 
-/** The same of a request that may come without a body: none and `{}` are an empty object, whatever their content type. */
+/** Reads a body as `readJson` does, which may be missing: none and `{}` are an empty object, whatever their content type. */
 export async function readOptionalJson(request: Request, response: Response): Promise<unknown> {
   const bytes = await readBytes(request, response);
   if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
@@ -44,7 +44,7 @@ export async function readOptionalJson(request: Request, response: Response): Pr
 
 const requireNothing = bodyReader(nothing);
 
-/** For requests without a body: as above, and anything in it is a Problem. */
+/** Reads a request that has no body, or `{}`. Throws a Problem if there is more, and as `readJson` does. */
 export async function readNothing(request: Request, response: Response): Promise<void> {
   requireNothing(await readOptionalJson(request, response));
 }

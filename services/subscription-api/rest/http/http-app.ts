@@ -1,4 +1,4 @@
-/** What all listeners of the API have in common, around their routes: the address of the client, log lines, limits and problems. */
+/** The frame of every listener of the API around its routes: the address of the client, log lines, limits and problems. */
 import { randomUUID } from 'node:crypto';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';

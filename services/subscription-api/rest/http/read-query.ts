@@ -46,7 +46,7 @@ function valueOf(text: string, schema: JsonNode | undefined): string | number | 
   return schema?.['type'] === 'integer' && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 }
 
-/** The guid in a parameter of the path, in lower case. Throws a Problem (422) where it is none. */
+/** Returns the guid in a parameter of the path, in lower case. Throws a Problem (422) if it is none. */
 export function requirePathGuid(parameter: string, text: string): string {
   if (!isGuid(text)) throw invalidParameters([{ parameter, detail: 'must be a guid' }]);
   return text.toLowerCase();

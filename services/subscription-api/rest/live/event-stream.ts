@@ -114,7 +114,7 @@ const KNOWN_AGAIN_MS = 45_000;
 
 type StreamReader = KnowingAgain & { request: Request; caller: Caller; scope: Scope };
 
-/** Ends a stream once its token does not hold any more. While that cannot be known, it goes on. */
+/** Ends a stream once its token is not valid any more. While that cannot be known, it goes on. */
 export function endWithToken(
   stream: { say(comment: string): void; end(): void },
   { request, caller, scope, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: StreamReader,

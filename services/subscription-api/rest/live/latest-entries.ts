@@ -32,7 +32,7 @@ export type LiveEntry = { key: string; at: number } & (
   | { kind: 'notice'; notice: OperationsNotice }
 );
 
-/** What one client's streams lack: from when on, without the keys that they know. `actions`: those of its interface. */
+/** One client's query: from when on its streams lack entries, and which keys they know. `actions`: those of its interface. */
 export type LiveQuery = {
   reader: ClientReader;
   actions: readonly string[];

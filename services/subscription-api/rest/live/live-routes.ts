@@ -38,7 +38,7 @@ const NEAREST = 3;
 const kindParameter = { name: 'kind', schema: liveKind };
 const actionParameter = { name: 'action', schema: { type: 'string', maxLength: 100 } };
 
-/** Reads what of the feed is asked for. Throws a Problem (422), which names the nearest actions where there is no such one. */
+/** Reads a filter of the feed. Throws a Problem (422), which names the nearest actions if there is no such one. */
 function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
   const names = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
   const read = queryReader<{ action?: string; kind?: LiveKind }>([actionParameter, kindParameter]);

@@ -24,7 +24,7 @@ type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
 
 /**
  * Operators' access to a client's deliveries and subscriptions, below the client's path: each path of the client interface,
- * without its /v1. The same routes answer, without verification tokens; the audit log names the operator. Excludes the client's
+ * without its /v1. Its routes answer as for clients, without verification tokens; the audit log names the operator. Excludes the client's
  * secrets (signing secrets, credentials) and its experiments (listeners, triggers).
  */
 export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRouteOptions): Router {

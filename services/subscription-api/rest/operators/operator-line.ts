@@ -162,7 +162,7 @@ function required(line: OperatorLine | undefined): OperatorLine {
   throw new Problem('no-broker', detail);
 }
 
-/** Throws a Problem where the queue, or what is asked for, cannot be had, Unavailable while the broker is away. */
+/** Works on rejected messages. Throws a Problem if their queue is in use, or lacks the message; Unavailable while the broker is away. */
 async function onRejected<T>(line: OperatorLine | undefined, work: RejectedWork<T>): Promise<T> {
   let isCut = () => false;
   try {

@@ -229,7 +229,7 @@ function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOp
   });
 }
 
-/** Throws Refusal where an account is named that there is not. */
+/** Throws Refusal if an account is named that does not exist. */
 async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
   if (account !== undefined) await findAccount(postgres, account);
 }

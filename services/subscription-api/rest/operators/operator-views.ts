@@ -176,7 +176,7 @@ const roomView = ({ bytes, oldestAt, shutSince, isClaimed, nextTryAt }: WaitingE
   next_try_at: momentOrNull(nextTryAt),
 });
 
-/** Null is a time that there is none of. */
+/** Formats a time; null if there is none. */
 export const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
 
 type Called = (account: string) => { guid: string; name: string | null };

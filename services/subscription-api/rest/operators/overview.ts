@@ -132,8 +132,8 @@ const takesFrom = (service: RunningService['service'], queue: string): boolean =
 const TIMES_AS_OLD = 20;
 
 /**
- * An answer for all who ask at once, and after it: asked again when it is twenty times as old as it took, so that however many ask, a
- * twentieth of one connection answers. A failure is not kept.
+ * Shares an answer: all requests get the same one, until it is twenty times as old as it took. So, however many requests come, they cost
+ * a twentieth of one connection. A failure is not kept.
  */
 export function sharedAnswer<T>(ask: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
   let shared: { answer: Promise<T>; isOld: () => boolean } | undefined;

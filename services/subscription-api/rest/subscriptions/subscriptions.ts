@@ -129,7 +129,7 @@ function withCounts(
   });
 }
 
-/** The same; but one that lacks nothing, and whose period is over, has missed nothing: that is noted. */
+/** As `withCounts`; but a subscription that lacks nothing, and whose period is over, has missed nothing: that is noted. */
 async function lacking(
   database: SubscriptionDatabase,
   caller: Caller,

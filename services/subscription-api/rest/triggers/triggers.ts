@@ -141,7 +141,7 @@ async function makeEvent(
   return reading.event;
 }
 
-/** Names what was set there, if anything was. */
+/** The answer to an event that breaks the contract: names the member that was set there, if one was. */
 function notAnEvent({ reason, detail, place = '' }: Invalid, pointers: readonly string[]): Problem {
   const set = pointers.find((pointer) => `${place}/`.startsWith(`${pointer}/`));
   return invalidBody([
@@ -154,7 +154,7 @@ type SetAtResult = { kind: 'set'; value: JsonValue } | { kind: 'fault'; detail: 
 
 const MOST_STEPS = 32;
 
-/** The names that a JSON pointer (RFC 6901) leads by; undefined where it is none, or leads deeper than any event goes. */
+/** Returns the names in a JSON pointer (RFC 6901); undefined if it is none, or has more of them than any event. */
 export function stepsOf(pointer: string): string[] | undefined {
   if (!/^(\/([^~/]|~[01])*)+$/u.test(pointer)) return undefined;
   const steps = pointer
