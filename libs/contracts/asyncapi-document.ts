@@ -1,3 +1,4 @@
+/** The AsyncAPI document: what upstream publishes, what the line rejects, and the notices about both. */
 import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
@@ -10,11 +11,11 @@ import {
   rejectionsQueue,
   otherNoticesExchange,
 } from '@waybell/line/topology';
+import type { Notice } from '@waybell/rejected/reject-event';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
 import { operationsChannel } from './operations-channel.ts';
 import { asPart } from './schema-documents.ts';
-import type { Notice } from '@waybell/rejected/reject-event';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -205,7 +206,7 @@ const text = (description: string) => ({ type: 'string', description });
 const known = (description: string) => ({ type: ['string', 'null'], description });
 
 /** Members of a notice: each is there, and null where it is not known. */
-const properties = {
+const noticeProperties = {
   guid: { ...known('Of the event, as far as it could be read; in lower case.'), format: 'uuid' },
   interface: { enum: ['shipper', 'carrier', null] },
   action: text('As it was published, without the interface where that is known.'),
@@ -227,7 +228,7 @@ const noticesChannel = {
       name: 'notice',
       title: 'An event was rejected',
       contentType: 'application/json',
-      payload: { type: 'object', properties, required: Object.keys(properties) },
+      payload: { type: 'object', properties: noticeProperties, required: Object.keys(noticeProperties) },
       examples: [
         {
           name: 'notice',

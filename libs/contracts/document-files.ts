@@ -24,7 +24,7 @@ export function documentFiles(options: {
   };
 }
 
-/** The same of the operators' interface, which listens elsewhere. */
+/** The same of the operators' interface, which has a port of its own. */
 export function adminDocumentFiles(catalog: readonly Action[]): Record<string, string> {
   return { 'admin-openapi.json': writeJson(adminDocument({ catalog, version: VERSION })) };
 }

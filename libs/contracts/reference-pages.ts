@@ -1,9 +1,10 @@
-import { families, type Family } from './families.ts';
+/** The pages of the reference: an index of all actions, and for each family its notifications with their members. */
 import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey } from '@waybell/catalog/actions';
-import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
-import type { SentExamples } from './sent-examples.ts';
 import { DECIMAL } from '@waybell/catalog/members';
+import { notificationSchema, revisionNotificationSchema } from '@waybell/catalog/schemas';
+import { families, type Family } from './families.ts';
+import type { SentExamples } from './sent-examples.ts';
 
 /** The page that leads to every action. */
 export function indexPage(): string {
@@ -95,7 +96,7 @@ function revisionForm({ auditFields = [], payload }: Action, form: { table: stri
   ];
 }
 
-/** A field that goes by two names. */
+/** Notes that a field goes by two names. */
 function spellings(fields: readonly string[]): string {
   const known = fields.filter((field) => field.endsWith('.schedule_at_by_carrier'));
   return known.length === 0

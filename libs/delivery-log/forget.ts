@@ -2,9 +2,9 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { packChunk, unpackChunk } from './chunk.ts';
 import { ms, time } from './columns.ts';
-import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
 import { LATEST, type Cursor } from './read/cursor.ts';
 import { placesOf } from './read/deliveries.ts';
+import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
 import { numberOfKey, readKey } from './tables.ts';
 
 /** Numbers of deleted rows; and of publications that wait for the broker, whatever they are about. */

@@ -25,4 +25,4 @@ export const isOfListener = (subscription: string): string =>
   `exists (select from waybell.subscriptions l where l.guid = ${subscription} and waybell.is_listener(l.client_id))`;
 
 /** Whether the reader sees listeners too, and not only clients. */
-export type ToldListeners = { withListeners?: boolean | undefined };
+export type ListenerOption = { withListeners?: boolean | undefined };

@@ -1,3 +1,8 @@
+/**
+ * The tables of the delivery log, each described once: its columns, its primary key and its indexes, and the part of a record that
+ * each of its rows is made from. `columns.ts` has the kinds of columns, `schema.ts` the statements that create the tables.
+ */
+import { hash } from 'node:crypto';
 import { normalizedKey } from '@waybell/events/keys';
 import {
   whyOf,
@@ -10,8 +15,49 @@ import {
   type Routed,
   type Suppression,
 } from '@waybell/line/outcomes';
-import { hash } from 'node:crypto';
 import { column, optional, type Columns, type RowOf } from './columns.ts';
+
+/** The part of a record about one event and one account. */
+export type EventPart = {
+  readonly record: Routed | Rejected;
+  /** Undefined if the record names no account. */
+  readonly account: string | undefined;
+  readonly subscriptions: readonly string[];
+  readonly suppressed: readonly Suppression[];
+  /** Distinguishes rows of the same event and time: `partOf` its account, action and rejected delivery. */
+  readonly part: string;
+  /** The chunk that lists its deliveries, once there is one. */
+  chunk: string | undefined;
+  /** The place of the event's own body in that chunk, if it is kept there. */
+  place: number | undefined;
+};
+
+/** An attempt, or an end without one; its chunk, once there is one, and the place of its body in it. */
+export type AttemptPart = { readonly record: Attempted; chunk: string | undefined; place: number | undefined };
+
+type ChunkPart = {
+  chunk: string;
+  /** Times of its first and last record. */
+  at: number;
+  until: number;
+  /** The first PREFIX_BYTES of each delivery that its events caused. */
+  deliveries: Buffer;
+  /** The bytes that `packChunk` wrote. */
+  bytes: Buffer;
+};
+
+/** A chunk's place in the order of commits, when that was, and the times of its first and last record. */
+type Commit = { number: string; at: number; chunk: string; firstAt: number; lastAt: number };
+
+/** The parts that each table's rows are made from. */
+type TableParts = {
+  events: EventPart;
+  keys: { number: string; at: number; event: string };
+  attempts: AttemptPart;
+  chunks: ChunkPart;
+  commits: Commit;
+  deactivations: Deactivated;
+};
 
 /** Enough to distinguish one delivery from all others of a chunk. */
 export const PREFIX_BYTES = 4;
@@ -30,11 +76,11 @@ export const writeAction = (interfaceName: InterfaceName | null, action: string)
 
 export function readAction(written: string): { interface: InterfaceName | null; action: string } {
   const at = written.indexOf('.');
-  // Written above from one of the two, or none.
+  // `writeAction` wrote one of the two, or none.
   return { interface: (written.slice(0, at) || null) as InterfaceName | null, action: written.slice(at + 1) };
 }
 
-/** The number of a key, as bytes. */
+/** The number of a key, as bytes: reused for each. */
 const firstBytes = new DataView(new ArrayBuffer(8));
 const firstOf = Buffer.from(firstBytes.buffer);
 
@@ -48,24 +94,6 @@ export function numberOfKey(key: string): string {
 export const partOf = (account: string, action: string, delivery = ''): string =>
   numberOfKey(`${action} ${account} ${delivery}`);
 
-/** The parts that each table's rows are made from. */
-type TableParts = {
-  events: EventPart;
-  keys: { number: string; at: number; event: string };
-  attempts: AttemptPart;
-  chunks: ChunkPart;
-  commits: Commit;
-  deactivations: Deactivated;
-};
-
-const answered = <K extends keyof Answer>(member: K) => {
-  return ({ record }: AttemptPart) => ('answer' in record ? record.answer[member] : undefined);
-};
-
-const rejected = <K extends keyof Rejected>(member: K) => {
-  return ({ record }: EventPart) => (record.kind === 'rejected' ? record[member] : undefined);
-};
-
 type OneTable<C> = {
   columns: C;
   /** The members of its primary key, in this order. */
@@ -78,18 +106,26 @@ type OneTable<C> = {
   isShortLived?: true;
 };
 
-/** True for a commit with something that happened longer before it than the log is behind while all is well. */
-export const IS_LATE = `at - first_at > interval '50 seconds'`;
-
-/** Declares the parts that a table's rows are made from. */
+/** Describes a table whose rows are made from the parts of this name. */
 const table =
   <T extends keyof TableParts>(_name: T) =>
   <C extends Columns<TableParts[T]>>(described: OneTable<C>) =>
     described;
 
+const answered = <K extends keyof Answer>(member: K) => {
+  return ({ record }: AttemptPart) => ('answer' in record ? record.answer[member] : undefined);
+};
+
+const rejected = <K extends keyof Rejected>(member: K) => {
+  return ({ record }: EventPart) => (record.kind === 'rejected' ? record[member] : undefined);
+};
+
 /** Conditions on attempts. Postgres uses the partial index of a condition only for queries with the same text. */
 export const NOT_DELIVERED = `kind in ('exhausted', 'dropped')`;
 export const DELIVERED_OR_RETRIED = `kind not in ('exhausted', 'dropped')`;
+
+/** True for a commit with something that happened longer before it than the log is behind while all is well. */
+export const IS_LATE = `at - first_at > interval '50 seconds'`;
 
 /**
  * The tables of the log, each with a partition for every day (UTC). The time of a row is that of its record, so that the same
@@ -243,9 +279,9 @@ export type TableRow<T extends TableName> = RowOf<(typeof tables)[T]['columns']>
 /** An attempt without the place of its body. */
 export type AttemptRow = Omit<TableRow<'attempts'>, 'chunk' | 'place'>;
 
-export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
-
 export type AnyPart = TableParts[TableName];
+
+export const isShortLived = (name: TableName): boolean => 'isShortLived' in tables[name];
 
 /** Columns and parts of one table match, which their union type cannot express. */
 export function columnsOf(name: TableName): Columns<AnyPart> {
@@ -262,37 +298,3 @@ export function identityOf(name: TableName): readonly string[] {
   const { identity = [] }: { identity?: readonly string[] } = tables[name];
   return identity;
 }
-
-/** The parts that rows of the log are made from. */
-
-/** The part of a record about one event and one account. */
-export type EventPart = {
-  readonly record: Routed | Rejected;
-  /** Undefined if the record names no account. */
-  readonly account: string | undefined;
-  readonly subscriptions: readonly string[];
-  readonly suppressed: readonly Suppression[];
-  /** Distinguishes rows of the same event and time: `partOf` its account, action and rejected delivery. */
-  readonly part: string;
-  /** The chunk that lists its deliveries, once there is one. */
-  chunk: string | undefined;
-  /** Its place among the bodies of that if the event itself is kept there. */
-  place: number | undefined;
-};
-
-/** An attempt, or an end without one; its chunk, once there is one, and the place of its body among the bodies of that. */
-export type AttemptPart = { readonly record: Attempted; chunk: string | undefined; place: number | undefined };
-
-type ChunkPart = {
-  chunk: string;
-  /** Times of its first and last record. */
-  at: number;
-  until: number;
-  /** The first PREFIX_BYTES of each delivery that its events caused. */
-  deliveries: Buffer;
-  /** The bytes that `packChunk` wrote. */
-  bytes: Buffer;
-};
-
-/** A chunk's place in the order of commits, when that was, and the times of its first and last record. */
-type Commit = { number: string; at: number; chunk: string; firstAt: number; lastAt: number };

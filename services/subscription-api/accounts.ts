@@ -1,3 +1,4 @@
+/** Accounts of the platform, made and changed by operators, and their API clients. */
 import { randomUUID } from 'node:crypto';
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
@@ -57,7 +58,7 @@ export async function listAccounts(
   return rows;
 }
 
-/** Throws Refusal where there is no such account. */
+/** Finds an account. Throws Refusal if there is none. */
 export async function findAccount(postgres: Queryable, account: string): Promise<AccountSummary> {
   const guid = readGuid(account);
   const { rows } = await postgres.query<AccountSummary>(`select ${COLUMNS} from waybell.accounts where guid = $1`, [
@@ -96,7 +97,7 @@ export async function updateAccount(
   return rows[0];
 }
 
-/** Throws Refusal where the account is closed, or there is none. */
+/** Throws Refusal if the account is closed, or does not exist. */
 export async function requireOpenAccount(postgres: Queryable, account: string): Promise<void> {
   const { guid, closed_at: closedAt } = await findAccount(postgres, account);
   if (closedAt !== null) throw closedAccount(guid);
@@ -112,14 +113,14 @@ function readInterface(text: string): string {
   return text;
 }
 
-/** The guid in lower case. Throws Refusal where it is none. */
+/** Reads a guid, in lower case. Throws Refusal if the text is none. */
 export function readGuid(text: string): string {
   const guid = text.toLowerCase();
   if (!isGuid(guid)) throw new Refusal(`"${text}" is not a guid: write it as ${randomUUID()}`);
   return guid;
 }
 
-/** Without spaces around it; null where nothing is left. Throws Refusal where it has more than 200 characters, or one that cannot be printed. */
+/** Reads a name, without spaces around it; null if nothing is left. Throws Refusal beyond 200 characters, or for one that cannot be printed. */
 function readName(text: string | null | undefined): string | null {
   const name = (text ?? '').trim();
   if (!new RegExp(ACCOUNT_NAME_PATTERN, 'u').test(name))
@@ -131,15 +132,14 @@ export function unknownAccount(guid: string): Refusal {
   return new Refusal(`there is no account ${guid}: correct the guid, or create it first`, 'unknown-account');
 }
 
-/** The features, each once. Throws Refusal where one is none. */
+/** Reads features, each once. Throws Refusal if one is none. */
 function readFeatures(features: readonly string[]): string[] {
   const unknown = features.find((feature) => !FEATURES.includes(feature));
   if (unknown !== undefined) throw new Refusal(`"${unknown}" is not a feature: there are ${FEATURES.join(' and ')}`);
   return [...new Set(features)].toSorted();
 }
 
-/** The API clients of an account: those that have, or had, an access token or a subscription. No listeners. */
-
+/** An API client of an account: it has, or had, an access token or a subscription. A listener is none. */
 type AccountClient = {
   client_id: string;
   /** Current subscriptions, and how many of them are switched off. */
@@ -165,7 +165,7 @@ const CLIENTS = `
   ) known
   group by client_id order by client_id`;
 
-/** Finds clients by their ids. */
+/** Lists an account's API clients, by their ids. */
 export async function clientsOf(postgres: Queryable, account: string): Promise<AccountClient[]> {
   return (await postgres.query<AccountClient>(CLIENTS, [account])).rows;
 }

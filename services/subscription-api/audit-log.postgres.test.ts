@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@waybell/runtime/testing/until';
 import { createAccount, updateAccount } from './accounts.ts';
-import { readAuditLog, type NoteSelection } from './audit-log.ts';
+import { readAuditLog, startPruning, type NoteSelection } from './audit-log.ts';
+import { openDatabase } from './database.ts';
 import { signUp, startApi, type TestApi } from './testing/api.ts';
+import { createTestDatabase, PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { createToken, hashToken, listTokens, revokeToken } from './tokens.ts';
 
 const base = '/v1/public/webhooks';
@@ -250,3 +253,24 @@ async function settle(guid: string, what: { delivered: boolean; offOnExhausted: 
     connection.release(true);
   }
 }
+
+const DAY_MS = 86_400_000;
+
+describe('startPruning', () => {
+  test('forgets what is older than is kept, however much it is, and nothing else', async () => {
+    await using store = await createTestDatabase();
+    await using database = openDatabase({ url: store.url, role: '', poolSize: 1, timeoutMs: PATIENT_MS, log });
+    const { guid } = await createAccount(store.postgres, { interface: 'shipper' });
+    await store.postgres.query(
+      `insert into waybell.audit_log (at, who, what, account_guid, subject_guid, details)
+       select now() - age * interval '1 day', 'x', age::text, $1, $1, '{}' from unnest(array[9, 11, 12, 13, 14]) age`,
+      [guid],
+    );
+    const kept = async () =>
+      (await store.postgres.query('select what from waybell.audit_log order by id')).rows.map(({ what }) => what);
+    // From the first moment, when there is no connection yet.
+    await using _pruning = startPruning({ database, retentionMs: 10 * DAY_MS, log, intervalMs: 10, rowsAtOnce: 2 });
+    await until('the old ones have gone', async () => (await kept()).length === 2);
+    expect(await kept()).toEqual(['account.created', '9']);
+  });
+});

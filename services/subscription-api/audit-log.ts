@@ -1,11 +1,12 @@
-import { findAccount, readGuid } from './accounts.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
+/** The audit log of all changes, as triggers in Postgres note them: reading it, and deleting what is too old. */
 import type { Log } from '@waybell/runtime/log';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
+import { findAccount, readGuid } from './accounts.ts';
 import { pruneConsoleLinks } from './console-links.ts';
 import type { Database } from './database.ts';
 
-/** One change, as the triggers noted it. `details` are the new values of what changed. */
+/** One change. `details` are the new values of what changed. */
 export type AuditNote = {
   at: Date;
   who: string;
@@ -61,7 +62,7 @@ const READ = `
   ) before on true
   order by a.id desc`;
 
-/** The latest changes, the last one first. Throws Refusal where a guid is none, or there is neither such an account nor a change of one. */
+/** Finds the latest changes, the last one first. Throws Refusal if a guid is none, or there is neither such an account nor a change of one. */
 export async function readAuditLog(postgres: Queryable, selection: NoteSelection): Promise<AuditNote[]> {
   const guids = [selection.accountGuid, selection.subjectGuid].map((guid) => guid && readGuid(guid));
   const { rows } = await postgres.query<AuditNote>(READ, [...guids, selection.since, selection.limit]);
@@ -71,7 +72,7 @@ export async function readAuditLog(postgres: Queryable, selection: NoteSelection
 
 type PruneOptions = {
   database: Database;
-  /** How long a change is remembered. */
+  /** How long a change is kept. */
   retentionMs: number;
   log: Log;
   intervalMs?: number;
@@ -89,7 +90,10 @@ const PRUNE = `
     returning id)
   select count(*)::int as rows from pruned`;
 
-/** Forgets the changes that are older than is kept, and links to the console that have ended, every ten minutes until disposed of. Any number of replicas may. */
+/**
+ * Deletes changes that are older than is kept, and links to the console that have ended, every ten minutes until disposed of. Any number
+ * of replicas may.
+ */
 export function startPruning(options: PruneOptions): AsyncDisposable {
   const { log, intervalMs = EVERY_MS } = options;
   return runEvery((stop) => prune(options, stop), { intervalMs, warning: 'audit-log.not-pruned', log });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
-import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { readPorts, readNetworks } from '@waybell/runtime/networks';
+import { dnsServer, type Said } from '@waybell/runtime/testing/dns-server';
 import { findHostRefusal, readCallbackHost, readCallbackUrl, resolveWithin } from './callback-url.ts';
 
 const known: Record<string, string[]> = {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
-import { lonePercentIn, parseStrictUrl } from '@waybell/runtime/strict-url';
 import { isAnswer, UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
+import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
+import { lonePercentIn, parseStrictUrl } from '@waybell/runtime/strict-url';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;
@@ -23,7 +23,7 @@ const PUBLIC_ONLY = 'callbacks go to public addresses only';
 /**
  * Reads a `callback_url`, as the URL standard does, encoded as RFC 3986 wants it: what is stored, shown and sent to is one and the same.
  * It must be an absolute https URL without user info and fragment, and neither its port nor its host may be, or resolve
- * only to, what callbacks never go to. Where no name server says which addresses its name has it is taken, unless the name can
+ * only to, what callbacks never go to. If no name server says which addresses its name has, it is accepted, unless the name can
  * only be one inside a network: the address is checked again at every connection.
  */
 export async function readCallbackUrl(text: string, rules: CallbackRules): Promise<CallbackUrl> {
@@ -34,7 +34,7 @@ export async function readCallbackUrl(text: string, rules: CallbackRules): Promi
 }
 
 /**
- * The dot at the end of a host is no part of what certificates are for, and servers know themselves by. A name without
+ * The dot at the end of a host belongs neither to names in certificates nor to those that servers answer to. A name without
  * another dot keeps it: it could lead through the search list without.
  */
 function dropRootDot(url: URL): void {
@@ -56,7 +56,7 @@ export function hostNamed(text: string): string | undefined {
 /** A host in the form of callback URLs, with its port unless that is 443; or its fault. */
 export type CallbackHost = { host: string } | { fault: string };
 
-/** Reads the host of callback URLs: `host`, `host:8443`. Whether its name has an address, and callbacks may go there, is not asked. */
+/** Reads the host of callback URLs: `host`, `host:8443`. Does not check whether its name has an address, and callbacks may go there. */
 export function readCallbackHost(text: string): CallbackHost {
   const whole = text.includes('://') ? URL.parse(text) : null;
   if (whole?.host) return { fault: `is a URL: give its host alone, which is ${whole.host}` };
@@ -138,11 +138,11 @@ function findAddressFault(hostname: string, { networks }: Pick<CallbackRules, 'n
 
 const unbracketed = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Asks as a deliverer would, for at most `timeoutMs`. */
+/** Resolves names as a deliverer would, for at most `timeoutMs`. */
 export function resolveWithin(timeoutMs: number, open: () => ResolveHost): Resolve {
   let resolveHost: ResolveHost | undefined;
   return async (host) => {
-    // It looks for name servers as soon as it is made, which settings that are only read must not do.
+    // It finds name servers as soon as it is made, which reading settings must not cause.
     resolveHost ??= open();
     const unanswered = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => unanswered.resolve(undefined), timeoutMs);

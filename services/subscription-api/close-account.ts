@@ -51,7 +51,7 @@ const CLOSE = [
 
 /**
  * Closes an account: ends or deletes all that would go on by itself, and lets nothing new begin until it is opened again. The delivery
- * log and the audit log stay. Once more is fine. `isDry`: only says what would end. Needs a transaction. Throws Refusal where there is none.
+ * log and the audit log stay. Closing twice is fine. `isDry`: only says what would end. Needs a transaction. Throws Refusal if there is no such account.
  */
 export async function closeAccount(
   postgres: Queryable,
@@ -68,7 +68,7 @@ export async function closeAccount(
   return { account: await findAccount(postgres, guid), ...ends };
 }
 
-/** Opens a closed account again; what ended with it stays ended. Once more is fine. Throws Refusal where there is none. */
+/** Opens a closed account again; what ended with it stays ended. Opening twice is fine. Throws Refusal if there is no such account. */
 export async function openAccount(postgres: Queryable, account: string): Promise<AccountSummary> {
   const guid = readGuid(account);
   await postgres.query(

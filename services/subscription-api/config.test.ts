@@ -1,6 +1,6 @@
-import { withConstants } from '@waybell/runtime/gone-settings';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { readConfig } from './config.ts';
 
 const env = {

@@ -1,3 +1,7 @@
+/** The settings of subscription-api, and what they mean for its parts. */
+import type { Interface } from '@waybell/catalog/action';
+import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
+import { systemClock } from '@waybell/runtime/clock';
 import {
   address,
   bool,
@@ -12,11 +16,8 @@ import {
   words,
   InvalidEnvironment,
 } from '@waybell/runtime/environment';
-import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
-import { systemClock } from '@waybell/runtime/clock';
-import { allowsAny, readNetworks, readSourceNetworks } from '@waybell/runtime/networks';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
-import { readKeyRing } from '@waybell/runtime/secrets';
+import { allowsAny, readNetworks, readSourceNetworks } from '@waybell/runtime/networks';
 import {
   callbackConfig,
   postgresConfig,
@@ -24,6 +25,7 @@ import {
   redisConfig,
   requestLimits,
 } from '@waybell/runtime/process-config';
+import { readKeyRing } from '@waybell/runtime/secrets';
 import { operatorAddress } from '@waybell/runtime/server-address';
 import {
   callbackSettings,
@@ -39,8 +41,8 @@ import { resolveWithin } from './callback-url.ts';
 import { consoleSettings, readConsole } from './console-settings.ts';
 import type { JwtRules } from './rest/authentication/by-jwt.ts';
 import { DEFAULT_SCOPES, type Scope } from './tokens.ts';
-import type { Interface } from '@waybell/catalog/action';
 
+/** Settings of the source networks of callbacks, and of the limits that receivers see. */
 const sourceNetworkSettings = {
   CALLBACK_SOURCE_NETWORKS: words({
     default: [],
@@ -49,43 +51,6 @@ const sourceNetworkSettings = {
   }),
   ...requestLimitSettings,
 };
-
-type Settings = Parameters<typeof requestLimits>[0] & {
-  CALLBACK_SOURCE_NETWORKS: string[];
-  CALLBACK_ALLOW_NETWORKS: string[];
-  CALLBACK_ALLOW_HTTP: boolean;
-  CALLBACK_DENY_PORTS: string[];
-  EVENT_MAX_SIZE: number;
-};
-
-/** An installation's settings of callbacks, for administrators of firewalls. `limits`: by interface, in milliseconds. */
-export type CallbackTerms = {
-  networks: readonly string[];
-  isHttpAllowed: boolean;
-  deniedPorts: readonly string[];
-  /** The largest event. */
-  eventBytes: number;
-  limits: Record<Interface, { handoverMs?: number; responseMs: number }>;
-};
-
-/** Throws InvalidEnvironment if a network is invalid, or cannot be where callbacks come from. */
-function readCallbackTerms(settings: Settings): CallbackTerms {
-  return {
-    networks: sourceNetworks(settings),
-    isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
-    deniedPorts: settings.CALLBACK_DENY_PORTS,
-    eventBytes: settings.EVENT_MAX_SIZE,
-    limits: requestLimits(settings),
-  };
-}
-
-function sourceNetworks({ CALLBACK_SOURCE_NETWORKS: entries, CALLBACK_ALLOW_NETWORKS: inside }: Settings): string[] {
-  try {
-    return readSourceNetworks(entries, { areInside: inside.length > 0 });
-  } catch (error) {
-    throw new InvalidEnvironment([`CALLBACK_SOURCE_NETWORKS: ${error instanceof Error ? error.message : 'not valid'}`]);
-  }
-}
 
 // Signatures by the issuer's private key alone: with a shared secret, a process that checks tokens could make one.
 const ALGORITHMS = [
@@ -125,43 +90,6 @@ const jwtSettings = {
   ),
   JWT_INTERFACE_CLAIM: str({ default: 'interface', desc: 'claim of a JWT with its interface, shipper or carrier' }),
 };
-
-type JwtEnvironment = {
-  [Name in keyof typeof jwtSettings]: ReturnType<(typeof jwtSettings)[Name]['_parse']>;
-};
-
-/** Undefined where JWTs are not taken. Throws InvalidEnvironment where they are, and something for that is missing. */
-function readJwtRules(settings: JwtEnvironment): JwtRules | undefined {
-  if (settings.JWT_ISSUER === '') return undefined;
-  const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
-  const problems = [
-    ...(settings.JWT_AUDIENCE === '' ? ['JWT_AUDIENCE: is required with JWT_ISSUER'] : []),
-    ...(jwksUrl?.protocol === 'https:' ? [] : ['JWT_JWKS_URL: is not an https URL, and is required with JWT_ISSUER']),
-  ];
-  if (jwksUrl === null || problems.length > 0) throw new InvalidEnvironment(problems);
-  return {
-    issuer: settings.JWT_ISSUER,
-    audience: settings.JWT_AUDIENCE,
-    jwksUrl,
-    algorithms: ALGORITHMS,
-    leewayMs: settings.JWT_LEEWAY,
-    defaultScopes: readDefaultScopes(settings.JWT_DEFAULT_SCOPES),
-    claims: {
-      account: settings.JWT_ACCOUNT_CLAIM,
-      client: settings.JWT_CLIENT_CLAIM,
-      interface: settings.JWT_INTERFACE_CLAIM,
-    },
-  };
-}
-
-function readDefaultScopes(names: readonly string[]): Scope[] {
-  return names.map((word) => {
-    const scope = DEFAULT_SCOPES.find((each) => each === word);
-    if (scope === undefined)
-      throw new Error(`"${word}" is not a scope of JWTs: there are ${DEFAULT_SCOPES.join(', ')}`);
-    return scope;
-  });
-}
 
 /** The settings of subscription-api. DATABASE_ROLE is best left empty: this service owns the tables. */
 export const subscriptionApiSettings = {
@@ -306,6 +234,16 @@ export const subscriptionApiSettings = {
   ),
 };
 
+/** An installation's settings of callbacks, for administrators of firewalls. `limits`: by interface, in milliseconds. */
+export type CallbackTerms = {
+  networks: readonly string[];
+  isHttpAllowed: boolean;
+  deniedPorts: readonly string[];
+  /** The largest event. */
+  eventBytes: number;
+  limits: Record<Interface, { handoverMs?: number; responseMs: number }>;
+};
+
 export type Config = ReturnType<typeof readConfig>;
 
 export function readConfig(env: NodeJS.ProcessEnv) {
@@ -362,7 +300,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** The names depend on nothing that the line was declared with but the delays. */
+/** Returns the queues' names, which depend on no setting but the delays. */
 function queueNames(settings: Parameters<typeof readSchedule>[0]): string[] {
   const { queues } = lineTopology({ schedule: readSchedule(settings), eventsLimitBytes: 1, quorumSize: 1 });
   return queues.map(({ name }) => name);
@@ -371,4 +309,71 @@ function queueNames(settings: Parameters<typeof readSchedule>[0]): string[] {
 function readInterfaces(names: string[]): void {
   const unknown = names.find((name) => name !== 'shipper' && name !== 'carrier');
   if (unknown !== undefined || names.length === 0) throw new Error(`"${names.join()}" is not shipper, carrier or both`);
+}
+
+type CallbackTermSettings = Parameters<typeof requestLimits>[0] & {
+  CALLBACK_SOURCE_NETWORKS: string[];
+  CALLBACK_ALLOW_NETWORKS: string[];
+  CALLBACK_ALLOW_HTTP: boolean;
+  CALLBACK_DENY_PORTS: string[];
+  EVENT_MAX_SIZE: number;
+};
+
+/** Throws InvalidEnvironment if a network is invalid, or cannot be where callbacks come from. */
+function readCallbackTerms(settings: CallbackTermSettings): CallbackTerms {
+  return {
+    networks: sourceNetworks(settings),
+    isHttpAllowed: settings.CALLBACK_ALLOW_HTTP,
+    deniedPorts: settings.CALLBACK_DENY_PORTS,
+    eventBytes: settings.EVENT_MAX_SIZE,
+    limits: requestLimits(settings),
+  };
+}
+
+function sourceNetworks({
+  CALLBACK_SOURCE_NETWORKS: entries,
+  CALLBACK_ALLOW_NETWORKS: inside,
+}: CallbackTermSettings): string[] {
+  try {
+    return readSourceNetworks(entries, { areInside: inside.length > 0 });
+  } catch (error) {
+    throw new InvalidEnvironment([`CALLBACK_SOURCE_NETWORKS: ${error instanceof Error ? error.message : 'not valid'}`]);
+  }
+}
+
+type JwtEnvironment = {
+  [Name in keyof typeof jwtSettings]: ReturnType<(typeof jwtSettings)[Name]['_parse']>;
+};
+
+/** Undefined if JWTs are not accepted. Throws InvalidEnvironment if they are, and something for that is missing. */
+function readJwtRules(settings: JwtEnvironment): JwtRules | undefined {
+  if (settings.JWT_ISSUER === '') return undefined;
+  const jwksUrl = URL.parse(settings.JWT_JWKS_URL);
+  const problems = [
+    ...(settings.JWT_AUDIENCE === '' ? ['JWT_AUDIENCE: is required with JWT_ISSUER'] : []),
+    ...(jwksUrl?.protocol === 'https:' ? [] : ['JWT_JWKS_URL: is not an https URL, and is required with JWT_ISSUER']),
+  ];
+  if (jwksUrl === null || problems.length > 0) throw new InvalidEnvironment(problems);
+  return {
+    issuer: settings.JWT_ISSUER,
+    audience: settings.JWT_AUDIENCE,
+    jwksUrl,
+    algorithms: ALGORITHMS,
+    leewayMs: settings.JWT_LEEWAY,
+    defaultScopes: readDefaultScopes(settings.JWT_DEFAULT_SCOPES),
+    claims: {
+      account: settings.JWT_ACCOUNT_CLAIM,
+      client: settings.JWT_CLIENT_CLAIM,
+      interface: settings.JWT_INTERFACE_CLAIM,
+    },
+  };
+}
+
+function readDefaultScopes(names: readonly string[]): Scope[] {
+  return names.map((word) => {
+    const scope = DEFAULT_SCOPES.find((each) => each === word);
+    if (scope === undefined)
+      throw new Error(`"${word}" is not a scope of JWTs: there are ${DEFAULT_SCOPES.join(', ')}`);
+    return scope;
+  });
 }

@@ -72,8 +72,8 @@ export async function createConsoleLink(postgres: Queryable, link: NewConsoleLin
 }
 
 /**
- * Takes the code of a link for an access token, in a transaction. The audit log has it under the name of the maker of the link.
- * Undefined where the code is none, or was taken, revoked or too late.
+ * Exchanges the code of a link for an access token, in a transaction. The audit log has it under the name of the maker of the link.
+ * Undefined if the code is none, was exchanged before or revoked, or is too late.
  */
 export async function openConsoleLink(
   postgres: Queryable,
@@ -93,7 +93,7 @@ export async function pruneConsoleLinks(database: Pick<Database, 'run'>): Promis
   await database.run((source) => source.query(PRUNE));
 }
 
-/** Never that of an access token: a code that was not taken yet is none. */
+/** Never the hash of an access token: a code that was not exchanged yet is none. */
 function hashCode(code: string): Buffer {
   return createHash('sha256').update(`console link ${code}`).digest();
 }

@@ -92,7 +92,7 @@ function signInProblems(scope: string, jwt: { issuer: string } | undefined): str
     : [...unscoped, 'JWT_ISSUER: is not an https URL, which CONSOLE_CLIENT_ID needs'];
 }
 
-// It becomes a part of the page's policy, where a * in a host would stand for any, and a ; would begin another rule.
+// It goes into the page's policy, where a * in a host would stand for any, and a ; would begin another rule.
 const isOrigin = (text: string): boolean =>
   isSafe(text) && URL.parse(text)?.origin === text && /^\w+:\/\/[\w.:[\]-]+$/.test(text);
 

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { DataSource, QueryFailedError } from 'typeorm';
+import { addressesIn, placeOf } from '@waybell/runtime/addresses';
 import { systemClock, withTimeout } from '@waybell/runtime/clock';
+import type { Log } from '@waybell/runtime/log';
+import type { Login } from '@waybell/runtime/login';
 import {
   applicationName,
   connectPostgres,
@@ -8,19 +13,14 @@ import {
   sessionOf,
   type Queryable,
 } from '@waybell/runtime/postgres';
-import type { Log } from '@waybell/runtime/log';
-import { addressesIn, placeOf } from '@waybell/runtime/addresses';
 import { postgresClient } from '@waybell/runtime/postgres-client';
-import type { Login } from '@waybell/runtime/login';
-import type { ServerAddress } from '@waybell/runtime/server-address';
 import { MIGRATIONS } from '@waybell/runtime/reliance';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type pg from 'pg';
-import { DataSource, QueryFailedError } from 'typeorm';
 import { SET_ACTOR, type Actor } from './actor.ts';
 import { migrations } from './migrations/in-order.ts';
-import { areRepeatablesApplied } from './repeatables.ts';
 import { Refusal } from './refusal.ts';
+import { areRepeatablesApplied } from './repeatables.ts';
 import { accountTable, subscriptionTable } from './tables.ts';
 
 export type DatabaseOptions = ServerAddress & {
@@ -36,14 +36,14 @@ export type SourceOptions = DatabaseOptions & {
   lockWaitMs?: number;
 };
 
-type OpenDatabaseOptions = DatabaseOptions & { lookEveryMs?: number };
+type OpenDatabaseOptions = DatabaseOptions & { checkEveryMs?: number };
 
 export type Database = AsyncDisposable & {
-  /** Empty once Postgres answers and every migration is applied. Checked again and again, so start order is free. */
+  /** Empty once Postgres answers and every migration is applied. Checked repeatedly, so start order is free. */
   waitingFor(): string[];
   /** Runs one statement or transaction. Throws Unavailable while Postgres is away, or the tables are not there yet. */
   run<T>(work: (source: DataSource) => Promise<T>): Promise<T>;
-  /** Asks the delivery log, by statements one after the other on one connection. Throws as `run` does. */
+  /** Queries the delivery log, by statements one after the other on one connection. Throws as `run` does. */
   askLog<T>(work: (postgres: Queryable) => Promise<T>): Promise<T>;
   /** Runs one transaction, whose changes the audit log ascribes to the actor. Throws as `run` does. */
   change<T>(actor: Actor, work: (postgres: Queryable) => Promise<T>): Promise<T>;
@@ -51,21 +51,21 @@ export type Database = AsyncDisposable & {
 
 /** A server that hangs must not hold up the end of the process. */
 const CLOSE_LIMIT = { clock: systemClock, limitMs: 1_000 };
-const LOOK_EVERY_MS = 1_000;
-/** Once all is there, it is looked at less often: statements that fail tell themselves. */
+const CHECK_EVERY_MS = 1_000;
+/** Once all is there, it is checked more seldom: statements that fail show it by themselves. */
 const READY_TIMES = 5;
 /**
  * A new connection learns of every day's tables before its first answer from the delivery log: that takes ten times as long as
  * later ones. Longer than this some firewalls forget a connection that says nothing.
  */
 const KEPT_IDLE_MS = 300_000;
-/** Many days' tables make a statement look dear, and its compilation would take longer than it does. */
+/** For the tables of many days Postgres expects a statement to be expensive; compiling it would take longer than running it. */
 const LOG_SETTINGS = { jit: 'off' };
 
 /** The time limit of one connection attempt, however long statements may take. */
 const LONGEST_CONNECT_MS = 10_000;
 
-/** The tables' owner's way to Postgres, not connected yet. Every connection attempt and statement has a limit. */
+/** Describes the connections of the tables' owner, without connecting. Every connection attempt and statement has a limit. */
 export function describeSource(options: SourceOptions): DataSource {
   const { role, poolSize, timeoutMs, lockWaitMs, login, log, ...server } = options;
   return new DataSource({
@@ -93,16 +93,16 @@ export function describeSource(options: SourceOptions): DataSource {
 }
 
 /**
- * Half of the connections are for the delivery log, so that a client that asks it much keeps no other waiting; of each half
- * there is one at least.
+ * Half of the connections are for the delivery log, so that a client with many queries to it keeps no other waiting. Each half has one at
+ * least.
  */
 function halvesOf(poolSize: number): { log: number; others: number } {
   const log = Math.max(1, Math.floor(poolSize / 2));
   return { log, others: Math.max(1, poolSize - log) };
 }
 
-/** Connects in the background and keeps looking whether Postgres is there and migrated, until it is disposed of. */
-export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDatabaseOptions): Database {
+/** Connects in the background, and checks whether Postgres is there and migrated, until it is disposed of. */
+export function openDatabase({ checkEveryMs = CHECK_EVERY_MS, ...options }: OpenDatabaseOptions): Database {
   const connections = halvesOf(options.poolSize);
   const source = describeSource({ ...options, poolSize: connections.others });
   const deliveryLog = connectPostgres({
@@ -119,12 +119,12 @@ export function openDatabase({ lookEveryMs = LOOK_EVERY_MS, ...options }: OpenDa
 
   async function watch(): Promise<void> {
     while (!closing.signal.aborted) {
-      const found = await lookAt(source);
+      const found = await check(source);
       if (found.join() !== waitingFor.join()) options.log.info({ waitingFor: found }, 'database.looked-at');
       waitingFor = found;
-      // A look at a Postgres that is away says nothing of its tables.
+      // While Postgres is away, nothing is known about its tables.
       isMigrated = found.length === 0 || (isMigrated && !found.includes(MIGRATIONS));
-      await delay(found.length > 0 ? lookEveryMs : READY_TIMES * lookEveryMs, undefined, {
+      await delay(found.length > 0 ? checkEveryMs : READY_TIMES * checkEveryMs, undefined, {
         signal: closing.signal,
       }).catch(() => {});
     }
@@ -181,12 +181,12 @@ export function isDatabaseAway(error: unknown): boolean {
 
 const driverErrorOf = (error: unknown): unknown => (error instanceof QueryFailedError ? error.driverError : error);
 
-async function lookAt(source: DataSource): Promise<string[]> {
+async function check(source: DataSource): Promise<string[]> {
   try {
     if (!source.isInitialized) await source.initialize();
     return (await hasMigrations(source)) ? [] : [MIGRATIONS];
   } catch (error) {
-    // Wrong credentials and the like also heal only from outside; the reason is said where one looks for it.
+    // Wrong credentials and the like can only be corrected outside: readiness shows the reason.
     return [`postgres (${error instanceof Error ? error.message || error.name : String(error)})`];
   }
 }

@@ -1,10 +1,10 @@
+import { ms, time } from '@waybell/delivery-log/columns';
+import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
+import { LATEST, scanLog, type Cursor } from '@waybell/delivery-log/read/cursor';
+import { SKEW_MS } from '@waybell/delivery-log/read/events';
+import { readAction } from '@waybell/delivery-log/tables';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '@waybell/delivery-log/columns';
-import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
-import { readAction } from '@waybell/delivery-log/tables';
-import { LATEST, type Cursor, scanLog } from '@waybell/delivery-log/read/cursor';
-import { SKEW_MS } from '@waybell/delivery-log/read/events';
 
 /** An origin of one account at which attempts fail. */
 export type FailingOrigin = {
@@ -19,7 +19,7 @@ export type FailingOrigin = {
 
 export type Undelivered = { delivery: string; account: string; action: string; at: number; attempts: number };
 
-type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number } & ToldListeners;
+type FailingQuery = { sinceMs: number; account?: string | undefined; limit: number } & ListenerOption;
 
 /** Finds origins at which the most attempts failed since a time, without tests by hand. */
 export async function failingOrigins(

@@ -1,8 +1,9 @@
-import type { Queryable } from '@waybell/runtime/postgres';
+/** Subscriptions that get nothing now, or missed something: switched off, stopped, paused, or held back from being switched off. */
 import { ms } from '@waybell/delivery-log/columns';
-import type { ToldListeners } from '@waybell/delivery-log/listener-client';
-import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
+import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { MISSED_FROM, MISSED_TO, NOTED_MISSED } from './by-hand/missed.ts';
 
 /** A subscription that gets nothing now, or missed something that was not replayed. Times are milliseconds since the epoch. */
@@ -19,9 +20,30 @@ export type Interrupted = Pick<
   missed: number | null;
 };
 
-type InterruptedQuery = { account?: string | undefined; limit: number } & ToldListeners;
+/** A subscription to which a rule applied. Times are milliseconds since the epoch. */
+type RuledSubscription = Pick<
+  SubscriptionEntry,
+  'subscription' | 'account' | 'client' | 'interface' | 'action' | 'url' | 'createdAt'
+> & {
+  rule: 'exhausted' | 'window';
+  /** The delivery that caused it, if known. */
+  delivery: string | null;
+};
 
-const OF_ACCOUNT = (column: string) => `($1::uuid is null or ${column} = $1)`;
+/** A subscription that was switched off and not subscribed again. */
+export type SwitchedOff = RuledSubscription & { switchedOffAt: number };
+
+/** A subscription that would be off, but so many were due at once that the fault may be ours. */
+export type Held = RuledSubscription & {
+  heldAt: number;
+  /** Set if it had been switched off before the surge was noticed: it was off from then until it was held. */
+  offFrom: number | null;
+};
+
+/** Selects those of one account, or of all. */
+type AccountQuery = { account?: string | undefined; limit: number };
+
+const isOfAccount = (column: string) => `($1::uuid is null or ${column} = $1)`;
 
 /** The latest first. Rows are found by indexes: those that `k` has no state for are few. */
 const INTERRUPTED = `
@@ -46,66 +68,31 @@ const INTERRUPTED = `
     where s.ended_at is null
       and (not s.is_active or s.stopped_at is not null or s.paused_until is not null or s.missed_since is not null
         or waybell.host_of(s.callback_url) = any (array(select host from waybell.stopped_hosts)))
-      and ($3 or not waybell.is_listener(s.client_id)) and ${OF_ACCOUNT('s.account_guid')} and k.state is not null
+      and ($3 or not waybell.is_listener(s.client_id)) and ${isOfAccount('s.account_guid')} and k.state is not null
       and c.missed is distinct from 0
     order by 8 desc nulls first, s.guid limit $2
   ) found`;
 
 export async function interruptedSubscriptions(
   postgres: Queryable,
-  { account, withListeners = false, limit }: InterruptedQuery,
+  { account, withListeners = false, limit }: AccountQuery & ListenerOption,
 ): Promise<Interrupted[]> {
   return (await postgres.query<Interrupted>(INTERRUPTED, [account ?? null, limit, withListeners])).rows;
 }
 
-const NOTICES = `
-  select ${noticeAsJson} as notice from waybell.notices where ${OF_ACCOUNT('account')} order by at desc, guid limit $2`;
-
-/** Returns the latest notices for the platform, the newest first. */
-export async function latestNotices(
-  postgres: Queryable,
-  { account, limit }: InterruptedQuery,
-): Promise<OperationsNotice[]> {
-  const { rows } = await postgres.query<{ notice: OperationsNotice }>(NOTICES, [account ?? null, limit]);
-  return rows.map(({ notice }) => notice);
-}
-
-/** A subscription to which a rule applied. Times are milliseconds since the epoch. */
-type RuledSubscription = Pick<
-  SubscriptionEntry,
-  'subscription' | 'account' | 'client' | 'interface' | 'action' | 'url' | 'createdAt'
-> & {
-  rule: 'exhausted' | 'window';
-  /** The delivery that caused it, if known. */
-  delivery: string | null;
-};
-
-/** A subscription that was switched off and not subscribed again. */
-export type SwitchedOff = RuledSubscription & { switchedOffAt: number };
-
-/** A subscription that would be off, but so many were due at once that the fault may be ours. */
-export type Held = RuledSubscription & {
-  heldAt: number;
-  /** Set if it had been switched off before the surge was noticed: it was off from then until it was held. */
-  offFrom: number | null;
-};
-
-type SwitchedOffQuery = { account?: string | undefined; limit: number };
-
 const SUBSCRIPTION = `s.guid as subscription, s.account_guid as account, s.client_id as client, s.interface, s.action,
   split_part(s.callback_url, '?', 1) as url, ${ms('s.created_at')} as "createdAt"`;
-const OF_ASKED_ACCOUNT = '($1::uuid is null or s.account_guid = $1)';
 
 /** Finds subscriptions that are off now, of one account or of all, the latest first. */
 export async function subscriptionsSwitchedOff(
   postgres: Queryable,
-  { account, limit }: SwitchedOffQuery,
+  { account, limit }: AccountQuery,
 ): Promise<SwitchedOff[]> {
   const { rows } = await postgres.query<SwitchedOff>(
     `select ${SUBSCRIPTION}, ${ms('s.deactivated_at')} as "switchedOffAt", s.deactivation_rule as rule,
        s.deactivated_by as delivery
      from waybell.subscriptions s
-     where not s.is_active and s.ended_at is null and s.deactivated_at is not null and ${OF_ASKED_ACCOUNT}
+     where not s.is_active and s.ended_at is null and s.deactivated_at is not null and ${isOfAccount('s.account_guid')}
      order by s.deactivated_at desc, s.guid limit $2`,
     [account ?? null, limit],
   );
@@ -116,11 +103,11 @@ export async function subscriptionsSwitchedOff(
 export const IS_HELD = 'd.held_at is not null and not d.is_released';
 
 /** Finds subscriptions that are held now, of one account or of all, the earliest first. */
-export async function subscriptionsHeld(postgres: Queryable, { account, limit }: SwitchedOffQuery): Promise<Held[]> {
+export async function subscriptionsHeld(postgres: Queryable, { account, limit }: AccountQuery): Promise<Held[]> {
   const { rows } = await postgres.query<Held>(
     `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", ${ms('d.off_from')} as "offFrom", d.rule, d.delivery
      from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
-     where ${IS_HELD} and ${OF_ASKED_ACCOUNT} order by d.held_at, s.guid limit $2`,
+     where ${IS_HELD} and ${isOfAccount('s.account_guid')} order by d.held_at, s.guid limit $2`,
     [account ?? null, limit],
   );
   return rows;
@@ -132,4 +119,16 @@ export async function countHeld(postgres: Queryable): Promise<number> {
     `select count(*)::int as held from waybell.due_deactivations d where ${IS_HELD}`,
   );
   return rows[0]?.held ?? 0;
+}
+
+const NOTICES = `
+  select ${noticeAsJson} as notice from waybell.notices where ${isOfAccount('account')} order by at desc, guid limit $2`;
+
+/** Returns the latest notices for the platform, the newest first. */
+export async function latestNotices(
+  postgres: Queryable,
+  { account, limit }: AccountQuery,
+): Promise<OperationsNotice[]> {
+  const { rows } = await postgres.query<{ notice: OperationsNotice }>(NOTICES, [account ?? null, limit]);
+  return rows.map(({ notice }) => notice);
 }

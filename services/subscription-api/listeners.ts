@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
 import { isOfOwner, ownerOf } from '@waybell/delivery-log/listener-client';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 import { ENDED, LOCK_ACCOUNT, subscribeIn, type ChangingClient } from './subscriptions.ts';
 
-/** A program of a client's to which callbacks go over a stream. It has a client of its own: its subscriptions are that one's. */
+/** A program of a client's to which callbacks go over a stream. It is a client too: its subscriptions are that one's. */
 export type Listener = { guid: string; interface: Interface; accountGuid: string; clientId: string; isEnded: boolean };
 
 export type NewListener = { guid: string; callbackUrl: string; actions: readonly string[]; verificationToken: string };
@@ -18,19 +18,19 @@ export type ListenerLimits = { listenersPerClient: number; listeners: number };
 export type ListenerOptions = {
   database: Database;
   keyRing: KeyRing;
-  /** How long one lives of which nobody says that it is alive. */
+  /** How long a listener lives without being kept alive. */
   lifeMs: number;
   limits: ListenerLimits;
 };
 
 export type Listeners = {
-  /** Begins one, as this client; `taken` while another of it lives. One that lives no more makes way. */
+  /** Begins a listener, as this client; `taken` while another one of the client lives. One that lives no more is ended. */
   begin(client: ChangingClient, listener: NewListener): Promise<'begun' | 'taken' | 'too many of it' | 'too many'>;
   /** Undefined where there was none, or it ended long ago. */
   find(guid: string): Promise<Listener | undefined>;
   /** Ends it with its subscriptions. */
   end(actor: Actor, guid: string): Promise<void>;
-  /** These are alive. Resolves with those that have not ended. */
+  /** Keeps these alive. Resolves with those that have not ended. */
   keep(guids: readonly string[]): Promise<string[]>;
   /** Ends those that live no more, with their subscriptions. */
   sweep(): Promise<void>;
@@ -63,7 +63,7 @@ const KEEP = `
   update waybell.listeners set alive_until = now() + $2 * interval '1 millisecond'
   where guid = any ($1::uuid[]) and ended_at is null returning guid`;
 
-/** The author of what nobody asked for. */
+/** The author of changes that nobody requested. */
 const BY_ITSELF: Actor = { who: 'listeners', origin: 'subscription-api', requestId: null };
 
 export function keepListeners({ database, keyRing, lifeMs, limits }: ListenerOptions): Listeners {

@@ -1,13 +1,13 @@
-import { applicationName, type Queryable } from '@waybell/runtime/postgres';
 import { ClockWatch } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { Login } from '@waybell/runtime/login';
+import { applicationName, type Queryable } from '@waybell/runtime/postgres';
 import { startProcess } from '@waybell/runtime/process-parts';
 import { connectRedis } from '@waybell/runtime/redis';
 import { raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
+import { startPruning } from './audit-log.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database.ts';
-import { startPruning } from './audit-log.ts';
 import { openSubscriptionApi } from './subscription-api.ts';
 
 const config = configOrExit(readConfig);

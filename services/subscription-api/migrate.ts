@@ -1,17 +1,25 @@
+/**
+ * Brings the tables to this release, while services of the release before run. In this order, each a transaction of its own:
+ *
+ * 1. the numbered migrations that are missing;
+ * 2. the repeatable ones that have changed;
+ * 3. indexes on partitions of the delivery log, which their tables have already;
+ * 4. sequences that are behind their tables.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '@waybell/runtime/log';
-import { placeOf } from '@waybell/runtime/addresses';
-import type { ServerAddress } from '@waybell/runtime/server-address';
 import type pg from 'pg';
-import { MigrationExecutor, type DataSource, type QueryRunner, QueryFailedError } from 'typeorm';
+import { MigrationExecutor, QueryFailedError, type DataSource, type QueryRunner } from 'typeorm';
+import { placeOf } from '@waybell/runtime/addresses';
+import type { Log } from '@waybell/runtime/log';
 import { isRefused, sqlStateOf } from '@waybell/runtime/postgres';
 import { postgresClient } from '@waybell/runtime/postgres-client';
 import { SCHEMA_VERSION } from '@waybell/runtime/reliance';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { describeSource, isDatabaseAway } from './database.ts';
 import { lastRelease, type SqlQuery } from './last-release.ts';
-import { applyRepeatables, noteRelease, REPEATABLES } from './repeatables.ts';
-import manifest from './package.json' with { type: 'json' };
 import { createIndex } from './migrations/create-index.ts';
+import manifest from './package.json' with { type: 'json' };
+import { applyRepeatables, noteRelease, REPEATABLES } from './repeatables.ts';
 
 type MigrateOptions = ServerAddress & {
   log: Log;
@@ -28,12 +36,10 @@ const RETRY_MS = 250;
 const STATEMENT_TIMEOUT_MS = 3_600_000;
 
 /**
- * Applies the missing migrations, and after them the repeatable ones that have changed, raises sequences that are behind their tables, and
- * returns the names of all of these. Each is a
- * transaction of its own, and gives up and begins again where a lock is not to be had at once: services run meanwhile. What was applied
- * before one fails stays. Several at once wait for each other. Where a later release has migrated already, nothing is done.
- * Throws where a version would be skipped.
- * Throws, saying what to do, where Postgres cannot be reached within `waitMs` (30 s), or refuses the user.
+ * Applies what is missing, and returns the names of it. A step that cannot have a lock at once begins again, as services run meanwhile.
+ * What was applied before one fails stays. Several migrations at once wait for each other. Where a later release has migrated already,
+ * nothing is done. Throws if a version would be skipped; and, saying what to do, if Postgres cannot be reached within `waitMs` (30 s) or
+ * refuses the user.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { log, release = manifest.version, waitMs = 30_000, ...address } = options;
@@ -73,11 +79,11 @@ async function applyMissing(address: ServerAddress, log: Log): Promise<string[]>
     const repeated = await applyRepeatables(query, {
       haveTablesChanged: numbered.length > 0,
       schemaVersion: SCHEMA_VERSION,
-      inTransaction: (name, work) => tellProgress(log, name, () => withLocks(log, () => inTransaction(runner, work))),
+      inTransaction: (name, work) => reportProgress(log, name, () => withLocks(log, () => inTransaction(runner, work))),
     });
     await completeIndexes(query, {
       attach: (sql) => withLocks(log, () => query(sql)),
-      tell: (name, work) => tellProgress(log, name, work),
+      report: (name, work) => reportProgress(log, name, work),
     });
     const [row] = await query<{ raised: string[] }>('select waybell.raise_sequences(true) as raised');
     const raised = (row?.raised ?? []).map((sequence) => `${sequence}, which was behind its table`);
@@ -94,7 +100,7 @@ async function applyNumbered(source: DataSource, runner: QueryRunner, log: Log):
   for (const migration of pending) {
     const execute = async () => void (await executor.executeMigration(migration));
     const isAlone = migration.instance?.transaction === false;
-    await tellProgress(log, migration.name, () =>
+    await reportProgress(log, migration.name, () =>
       withLocks(log, () => (isAlone ? execute() : inTransaction(runner, execute))),
     );
   }
@@ -143,14 +149,14 @@ async function lock(connection: pg.Client, log: Log, until: number): Promise<voi
   }
 }
 
-/** How long a statement waits for a lock: all that comes behind it waits too, and so no service waits longer. */
+/** How long a statement waits for a lock: all that comes after it waits too, so no service waits longer. */
 const LOCK_WAIT_MS = 500;
-/** Within this all that reads for long has ended; a transaction that somebody forgot has not. */
+/** Within this time all long reads have ended; a transaction that somebody forgot has not. */
 const LIMIT_MS = 300_000;
 const PAUSES_MS = { least: 200, most: 2_000 };
 const NO_LOCK = new Set(['55P03', '40P01']);
 
-/** Does it again and again while it cannot have its locks at once. It is to leave nothing behind where it fails. */
+/** Repeats work while it cannot have its locks at once. Work that fails must leave nothing behind. */
 export async function withLocks<T>(log: Pick<Log, 'info'>, work: () => Promise<T>): Promise<T> {
   const until = Date.now() + LIMIT_MS;
   for (let isFirst = true; ; isFirst = false) {
@@ -172,8 +178,8 @@ export async function withLocks<T>(log: Pick<Log, 'info'>, work: () => Promise<T
 
 const EVERY_MS = 30_000;
 
-/** Says in the log that something is begun, every so often that it still runs, and that it is done: none of it need be quick. */
-export async function tellProgress<T>(
+/** Runs work that may take long, and logs that it has begun, from time to time that it runs, and that it is done. */
+export async function reportProgress<T>(
   log: Pick<Log, 'info'>,
   name: string,
   work: () => Promise<T>,
@@ -182,13 +188,13 @@ export async function tellProgress<T>(
   const beganAt = performance.now();
   const seconds = () => Math.round((performance.now() - beganAt) / 1_000);
   log.info({ name }, 'migration.begun');
-  const telling = setInterval(() => log.info({ name, seconds: seconds() }, 'migration.running'), everyMs);
+  const reporting = setInterval(() => log.info({ name, seconds: seconds() }, 'migration.running'), everyMs);
   try {
     const result = await work();
     log.info({ name, seconds: seconds() }, 'migration.applied');
     return result;
   } finally {
-    clearInterval(telling);
+    clearInterval(reporting);
   }
 }
 
@@ -197,7 +203,7 @@ type Missing = { parent: string; partition: string; isUnique: boolean; columns: 
 type CompleteOptions = {
   attach: (sql: string) => Promise<unknown>;
   /** Reports work that may take long, and runs it. */
-  tell: (name: string, work: () => Promise<void>) => Promise<void>;
+  report: (name: string, work: () => Promise<void>) => Promise<void>;
 };
 
 /** Partitions of the log that lack an index of their table; the definition of an index has its columns after `USING`. */
@@ -214,10 +220,10 @@ order by 2, 1`;
  * Creates a new index of a table of days on the table alone, which locks nothing, and here on each existing day, while everything
  * goes on. Not in a transaction. An index that was left half-built is completed the next time.
  */
-async function completeIndexes(query: SqlQuery, { attach, tell }: CompleteOptions): Promise<void> {
+async function completeIndexes(query: SqlQuery, { attach, report }: CompleteOptions): Promise<void> {
   for (const { parent, partition, isUnique, columns } of await query<Missing>(MISSING)) {
     const name = `${partition}_of_${parent.replace(/^.*\./, '')}`;
-    await tell(name, () => createIndex(query, { name, table: partition, columns, isUnique }));
+    await report(name, () => createIndex(query, { name, table: partition, columns, isUnique }));
     await attach(`alter index ${parent} attach partition ${name}`);
   }
 }

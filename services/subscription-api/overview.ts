@@ -1,7 +1,7 @@
-import type { ServiceName } from '@waybell/line/line-topology';
-import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '@waybell/delivery-log/columns';
 import { isOfListener } from '@waybell/delivery-log/listener-client';
+import type { ServiceName } from '@waybell/line/line-topology';
+import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';
 
 export type RunningService = {
   service: ServiceName | 'subscription-api';
@@ -10,9 +10,9 @@ export type RunningService = {
   /** Starts of its oldest and of its newest process. Times are milliseconds since the epoch; null: none runs. */
   startedAt: number | null;
   lastStartedAt: number | null;
-  /** When one of its processes last asked Postgres something; null also where this user may not see that. */
+  /** When one of its processes last queried Postgres; null also if this user may not see that. */
   seenAt: number | null;
-  /** Number of its processes that ask nothing any more, and since when the first of them does not. */
+  /** Number of its processes that query nothing any more, and since when the first of them does not. */
   silent: number;
   silentSince: number | null;
 };
@@ -54,7 +54,7 @@ export async function runningServices(
 type RunningRow = Omit<RunningService, 'startedAt' | 'lastStartedAt'> &
   Record<'startedAt' | 'lastStartedAt', string | null>;
 
-/** A connection names itself, and so may name a time that there is not: null. */
+/** Reads the time in the name of a connection; null if it is none, as anybody may name a connection. */
 const timeIn = (text: string | null): number | null => Date.parse(text ?? '') || null;
 
 /** Counts of attempts and rejected events since a time, without tests by hand and listeners. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 
-/** The client that credentials are of: clients of one account have credentials of their own. */
+/** The client that owns credentials: each client of an account has others. */
 export type CredentialsClient = { accountGuid: string; clientId: string };
 
 export type CredentialsOwner = CredentialsClient & { actor: Actor };
@@ -67,7 +67,7 @@ const FIND = `
       and waybell.authority_of(s.callback_url) = c.host) as subscriptions
   from waybell.credentials c where ${OF_CLIENT} and ($3::text is null or c.host = $3) order by c.host`;
 
-// In turn, where several change them at once: each takes the place of the one before.
+// One after another, if several change them at once: each replaces the one before.
 const LOCK = 'select from waybell.accounts where guid = $1 for no key update';
 const REMOVE = `delete from waybell.credentials c where ${OF_CLIENT} and c.host = $3 returning c.ending_told`;
 const COUNT = `select count(*)::int as hosts from waybell.credentials c where ${OF_CLIENT}`;

@@ -1,4 +1,4 @@
-/** `invalid`: the input breaks a rule. The others: there is none, or there is one already. */
+/** `invalid`: the input breaks a rule. The others: something does not exist, or exists already. */
 export type RefusalReason =
   | 'invalid'
   | 'unknown-account'

@@ -12,7 +12,7 @@ const NAMES = globSync('{libs,services}/**/*.sql', { cwd: ROOT, exclude: (name) 
 
 const repeatable = (name: string, sql: string): Repeatable => ({ name, sql, hash: hash('sha256', sql) });
 
-/** Each is next to the rule that it is of, and is named by its path; the tables come first. */
+/** Each lies next to the code of its rule, and is named by its path; the tables come first. */
 export const repeatables: readonly Repeatable[] = [
   repeatable('libs/delivery-log/tables.ts', schemaStatements('waybell_log').join(';\n')),
   ...NAMES.map((path) => path.replaceAll('\\', '/'))
@@ -29,7 +29,7 @@ create table if not exists waybell.repeatables (
 export const noteRelease = (query: SqlQuery, release: string): Promise<unknown> => query(NOTE, [RELEASE, release]);
 
 export type ApplyOptions = {
-  /** Tables have changed beneath them now. */
+  /** Whether a migration has just changed tables that they use. */
   haveTablesChanged: boolean;
   /** The number of the last migration. */
   schemaVersion: number;
@@ -37,8 +37,8 @@ export type ApplyOptions = {
 };
 
 /**
- * Runs those that are not as they were run last; all where the tables have changed beneath them since. Each is a transaction of
- * its own, so that no lock is held for another. Returns their names.
+ * Runs those that have changed since they were run last; all of them if tables have changed since. Each is one transaction, so that no
+ * lock is held for another. Returns their names.
  */
 export async function applyRepeatables(query: SqlQuery, options: ApplyOptions): Promise<string[]> {
   const { haveTablesChanged, schemaVersion, inTransaction } = options;

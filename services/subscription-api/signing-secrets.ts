@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from './database.ts';
 import { newSigningSecret } from './sealed-rows.ts';
 
 /** A secret of Standard Webhooks, `whsec_…`. The current one has no end; the one before it is valid until its end. */
 export type SigningSecret = { secret: string; createdAt: Date; expiresAt: Date | null };
 
-/** The client that owns the secrets, and the author of a change of them: clients of one account have secrets of their own. */
+/** The client that owns the secrets, and the author of a change of them: each client of an account has others. */
 export type SecretsOwner = { accountGuid: string; clientId: string; actor: Actor };
 
 /** `isRotated`: whether there is a new one; otherwise a rotation before it is not over. */
 export type Rotation = { isRotated: boolean; secrets: SigningSecret[] };
 
 export type SigningSecrets = {
-  /** The client's valid secrets, the current one first. The first is made when it is asked for, or subscribed. */
+  /** Lists the client's valid secrets, the current one first. Its first secret is made when they are listed, or when it subscribes. */
   list(owner: SecretsOwner): Promise<SigningSecret[]>;
   /**
    * Puts a new secret first; the one before stays valid for the overlap. While another is valid from a rotation before,
@@ -38,7 +38,7 @@ const VALID = `
   select guid, sealed, key_id, created_at, expires_at from waybell.signing_secrets
   where ${OF_CLIENT} and (expires_at is null or expires_at > clock_timestamp()) order by created_at desc`;
 
-// In turn, where several rotate at once: each takes the place of the one before.
+// One after another, if several rotate at once: each replaces the one before.
 const LOCK = 'select from waybell.accounts where guid = $1 for no key update';
 const FORGET = `delete from waybell.signing_secrets where ${OF_CLIENT} and expires_at is not null`;
 const RETIRE = `

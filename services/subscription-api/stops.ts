@@ -38,8 +38,8 @@ const STOPPED_HOSTS = `
   from waybell.stopped_hosts h where $1::text is null or host = $1 order by stopped_at desc, host`;
 
 /**
- * Has what is due for a subscription wait until it is started; so for the next one that its client has to the action. Stopped again, the
- * new reason counts. Returns the one of now. Needs a transaction. Throws Refusal where there is no such subscription.
+ * Makes what is due for a subscription wait until it is started; and likewise for the next one of its client to the action. Stopped again,
+ * it has the new reason. Returns the current one. Needs a transaction. Throws Refusal if there is no such subscription.
  */
 export async function stopSubscription(
   postgres: Queryable,
@@ -50,7 +50,7 @@ export async function stopSubscription(
   });
 }
 
-/** Has it go on. Needs a transaction. Throws Refusal where it, or the subscription, is none, or where it is not stopped itself. */
+/** Starts a subscription again. Needs a transaction. Throws Refusal if there is no such one, or if it is not stopped itself. */
 export async function startSubscription(postgres: Queryable, guid: string): Promise<SubscriptionEntry> {
   return onSubscription(postgres, guid, async (subscription) => {
     const { rowCount } = await postgres.query(START_SUBSCRIPTION, [subscription]);
@@ -76,7 +76,7 @@ async function onSubscription(
   return entry;
 }
 
-/** Has what is due for callbacks to a host wait, whichever clients they are of, until it is started. */
+/** Makes what is due for callbacks to a host wait, of whichever clients, until it is started. */
 export async function stopHost(
   postgres: Queryable,
   { host, reason }: { host: string; reason: string },
@@ -87,7 +87,7 @@ export async function stopHost(
   return rows[0];
 }
 
-/** Has it go on. Throws Refusal where it is not stopped. */
+/** Starts a host again. Throws Refusal if it is not stopped. */
 export async function startHost(postgres: Queryable, host: string): Promise<void> {
   const { rowCount } = await postgres.query(START_HOST, [host]);
   if (rowCount === 0) throw new Refusal(`host ${host} is not stopped`, 'not-stopped');

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Interface } from '@waybell/catalog/action';
 import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import type { Actor } from './actor.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
-import type { Database } from './database.ts';
 import { NOTED_MISSED, type NotedMissed } from './by-hand/missed.ts';
+import type { Database } from './database.ts';
 import { newVerificationToken } from './sealed-rows.ts';
 import { ensureSecret, newSecret } from './signing-secrets.ts';
 import type { Subscription } from './tables.ts';
@@ -37,22 +37,22 @@ export type Subscriptions = {
   subscribeOnce(client: ChangingClient, wanted: SubscriptionRequest): Promise<ShownSubscription | undefined>;
   /** Makes each, or changes the current one in place; by action. `isActive`: what was switched off is on again. */
   put(client: ChangingClient, wanted: SubscriptionRequest[], how: { isActive: boolean }): Promise<PutResult[]>;
-  /** Changes a current one, if that changes anything; undefined where there is none. */
+  /** Changes a current subscription, if the change makes a difference; undefined if there is none. */
   change(client: ChangingClient, guid: string, change: SubscriptionChange): Promise<ShownSubscription | undefined>;
-  /** Has the deliveries of a current one that is on wait until then, or no longer where it is null; undefined where there is none. */
+  /** Makes the deliveries of a current subscription that is on wait until then; null: no longer. Undefined if there is none. */
   pause(client: ChangingClient, guid: string, until: Date | null): Promise<ShownSubscription | undefined>;
   /** Ends the current subscription and returns it as it ended; undefined where there is none. */
   end(client: ChangingClient, action: string): Promise<ShownSubscription | undefined>;
-  /** The client's current subscriptions, by action. */
+  /** Lists the client's current subscriptions, by action. */
   list(client: Client): Promise<ShownSubscription[]>;
-  /** A current one. */
+  /** Finds a current subscription. */
   find(client: Client, by: { action: string } | { guid: string }): Promise<ShownSubscription | undefined>;
   verificationToken(subscription: Subscription): string;
 };
 
-const OWN = `s.*, ${STOP} as stop, ${NOTED_MISSED} as missed`;
+const SHOWN = `s.*, ${STOP} as stop, ${NOTED_MISSED} as missed`;
 const OF_CLIENT = 's.interface = $1 and s.account_guid = $2 and s.client_id = $3 and s.ended_at is null';
-const CURRENT = `select ${OWN} from waybell.subscriptions s where ${OF_CLIENT}`;
+const CURRENT = `select ${SHOWN} from waybell.subscriptions s where ${OF_CLIENT}`;
 
 // Each is one statement: the unique index on current subscriptions decides between concurrent requests.
 // The client's first signing secret comes with it, so that the first notification is signed already.
@@ -65,7 +65,7 @@ const INSERT = `
     guid uuid, action text, callback_url text, audit_field_set text[], sealed bytea, key_id text)
   on conflict (account_guid, action, interface, client_id) where ended_at is null`;
 
-const SUBSCRIBE_ONCE = `${INSERT} do nothing returning ${OWN}`;
+const SUBSCRIBE_ONCE = `${INSERT} do nothing returning ${SHOWN}`;
 
 const HEALTH = [
   'deactivated_at',
@@ -91,7 +91,7 @@ export const resetRun = (isOn = 'true'): string => `
 
 const SUBSCRIBE_OR_REPLACE = `${INSERT} do update set
     callback_url = excluded.callback_url, audit_field_set = excluded.audit_field_set, paused_until = null, ${resetRun()}
-  returning ${OWN}`;
+  returning ${SHOWN}`;
 
 /** True if it is to be another than it is; `isOn`: whether it is to be on. */
 const differs = (url: string, audited: string, isOn: string): string =>
@@ -104,7 +104,7 @@ const PUT = `${INSERT} do update set
   returning s.guid`;
 
 const OF_ACTIONS = 'and s.action = any ($4)';
-/** Takes the lock of an insert and a stop before rows are locked: no other subscription of the client is made meanwhile. */
+/** Locks as an insert and a stop do, before rows are locked: no other subscription of the client is made meanwhile. */
 const LOCK_CLIENT = 'select waybell.lock_stops($1, $2)';
 /** Before rows of its account are locked that a closing of it locks after it. */
 export const LOCK_ACCOUNT = 'select from waybell.accounts where guid = $1 for key share';
@@ -126,7 +126,7 @@ const PAUSE = `
 /** Ends a subscription. */
 export const ENDED = 'ended_at = now(), is_active = false, changed_at = now()';
 
-const END = `update waybell.subscriptions s set ${ENDED} where ${OF_CLIENT} and s.action = $4 returning ${OWN}`;
+const END = `update waybell.subscriptions s set ${ENDED} where ${OF_CLIENT} and s.action = $4 returning ${SHOWN}`;
 
 export function keepSubscriptions({ database, keyRing }: { database: Database; keyRing: KeyRing }): Subscriptions {
   async function ask(client: Client, sql: string, ...values: unknown[]): Promise<ShownSubscription[]> {

@@ -1,6 +1,6 @@
-import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { partOf } from '@waybell/delivery-log/tables';
 import { createAccount } from './accounts.ts';
 import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 

@@ -1,5 +1,5 @@
-import type { Interface } from '@waybell/catalog/action';
 import { EntitySchema } from 'typeorm';
+import type { Interface } from '@waybell/catalog/action';
 
 /** A shipper, broker (on the shipper interface) or carrier that uses the API. */
 export type Account = {

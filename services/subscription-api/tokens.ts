@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { isGuid } from '@waybell/events/guid';
-import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import { Refusal } from './refusal.ts';
 
 /** Scopes of a token: see subscriptions, change them, and run the service. */
@@ -58,10 +58,10 @@ export async function createToken(
   return secret;
 }
 
-/** Known to nobody, until its hash is stored. */
+/** Makes the text of a token, which is worth nothing until its hash is stored. */
 export const newToken = (): string => TOKEN_PREFIX + randomBytes(32).toString('base64url');
 
-/** Subscriptions that nobody has an access token for any more, and that go on. JWTs are not known. */
+/** Subscriptions that go on although there is no access token for them any more. Tokens of a JWT issuer are not known. */
 export type GoingOn = { account: string; client: string; subscriptions: number; ofAccount: number };
 
 /** Counts none of the account while it has another token. */
@@ -93,7 +93,10 @@ export async function revokeToken(postgres: Queryable, tokenOrGuid: string): Pro
   return rows.find(({ subscriptions, ofAccount }) => subscriptions + ofAccount > 0);
 }
 
-/** The account's tokens, oldest first, without those of links that have ended; how the guid of a lost one is found. Throws Refusal where there is no account. */
+/**
+ * Lists an account's tokens, oldest first, without those of links that have ended; so the guid of a lost one is found. Throws Refusal if
+ * there is no such account.
+ */
 export async function listTokens(postgres: Queryable, account: string): Promise<TokenSummary[]> {
   const accountGuid = readGuid(account);
   const { rows } = await postgres.query<TokenSummary>(
@@ -107,7 +110,7 @@ export async function listTokens(postgres: Queryable, account: string): Promise<
   return [];
 }
 
-/** Throws Refusal where it is none. */
+/** Reads the name of a client. Throws Refusal if it is none. */
 export function readClientName(text: string): string {
   if (!isClientName(text)) throw new Refusal(`"${text}" is not a client name: 1 to 200 visible ASCII characters`);
   return text;
@@ -122,7 +125,7 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** The scopes, each once. Throws Refusal where there is none, or one is not known. */
+/** Reads scopes, each once. Throws Refusal if there is none, or one is not known. */
 export function readScopes(scopes: readonly string[]): string[] {
   const known: readonly string[] = SCOPES;
   const unknown = scopes.find((scope) => !known.includes(scope));

@@ -1,18 +1,18 @@
+import { ms } from '@waybell/delivery-log/columns';
+import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '@waybell/delivery-log/columns';
-import { isOfListener, type ToldListeners } from '@waybell/delivery-log/listener-client';
 
 /** A waiting room of an endpoint, a held subscription or a destination, and its owner. Times are milliseconds since the epoch. */
 type WaitingRoom = {
   bytes: number;
   /** When its oldest row was made. */
   oldestAt: number;
-  /** Since when it has taken nothing; null: it answers, and takes some. */
+  /** Since when it has accepted nothing; null: it answers, and accepts some. */
   shutSince: number | null;
-  /** Whether a living process has it in hand. */
+  /** Whether a living process has claimed it. */
   isClaimed: boolean;
-  /** When it is tried next; null while it is in hand. */
+  /** When it is tried next; null while it is claimed. */
   nextTryAt: number | null;
 };
 
@@ -23,7 +23,7 @@ export type WaitingEndpoint = WaitingRoom & {
   /** The subscriptions that something waits for. */
   subscriptions: string[];
   deliveries: number;
-  /** False: there are more deliveries than `MOST_COUNTED`, and what is told is of so many of them. */
+  /** False: there are more deliveries than `MOST_COUNTED`, and the members are about so many of them. */
   isComplete: boolean;
   why: WaitingReason[];
 };
@@ -35,7 +35,7 @@ export type WaitingDestination = WaitingRoom & {
   publications: number;
 };
 
-/** Rows of an endpoint that are looked at, at most: it may have millions. In no order, as to put them into one reads them all. */
+/** Limit of the rows that are read of an endpoint: it may have millions. In no order, as to put them into one reads them all. */
 const MOST_COUNTED = 10_000;
 
 /** Rooms in which something waits, the oldest first; `$1`: how many at most. `waiting`: the rows `w` of a room `r`. */
@@ -66,7 +66,7 @@ const ENDPOINTS = `
     from (
       select subscription, why, octet_length(properties) + coalesce(octet_length(body), 0) as size
       from waybell.deliverer_waiting w where w.room = listed.room limit ${MOST_COUNTED}
-    ) looked_at
+    ) counted_rows
   ) counted
   left join lateral (
     select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
@@ -77,7 +77,7 @@ const ENDPOINTS = `
 /** Finds endpoints that deliveries wait for, those that wait longest first. */
 export async function waitingEndpoints(
   postgres: Queryable,
-  { account, withListeners = false, limit }: { account?: string | undefined; limit: number } & ToldListeners,
+  { account, withListeners = false, limit }: { account?: string | undefined; limit: number } & ListenerOption,
 ): Promise<WaitingEndpoint[]> {
   return (await postgres.query<WaitingEndpoint>(ENDPOINTS, [limit, account ?? null, withListeners])).rows;
 }

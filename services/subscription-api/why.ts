@@ -1,17 +1,17 @@
-/** Answers an operator who asks by any guid, number or text. */
-import type { Queryable } from '@waybell/runtime/postgres';
+/** Answers an operator's question about any guid, number or text. */
+import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import { accountsOf, type AccountEntry } from '@waybell/delivery-log/read/accounts';
 import { latestDeliveries } from '@waybell/delivery-log/read/candidates';
 import type { Page, PageRequest } from '@waybell/delivery-log/read/cursor';
-import type { ToldListeners } from '@waybell/delivery-log/listener-client';
 import type { DeliveryEntry, EventEntry } from '@waybell/delivery-log/read/entries';
 import { findAnything, type MatchFilter, type SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { deliveryHistory, eventHistory, timelineOf, withAttempts } from '@waybell/delivery-log/read/history';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** The text is a guid, a number, a VIN, a name, a URL …; `as` chooses one of several meanings. */
 export type Question = PageRequest &
-  ToldListeners &
+  ListenerOption &
   MatchFilter & {
     text: string;
   };
@@ -29,21 +29,21 @@ export type WhyResult =
 export type WhyAnswer = WhyResult & { accounts: ReadonlyMap<string, AccountEntry> };
 
 export async function why(postgres: Queryable, question: Question): Promise<WhyAnswer> {
-  const told = await tell(postgres, question);
-  return { ...told, accounts: await accountsOf(postgres, accountsIn(told)) };
+  const answer = await answerOf(postgres, question);
+  return { ...answer, accounts: await accountsOf(postgres, accountsIn(answer)) };
 }
 
-async function tell(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<WhyResult> {
+async function answerOf(postgres: Queryable, { text, as, keyKind, ...paging }: Question): Promise<WhyResult> {
   const candidates = await findAnything(postgres, text, { as, keyKind });
   const [found] = candidates;
   if (found === undefined) return { kind: 'nothing' };
-  return candidates.length === 1 ? tellOf(postgres, found, paging) : { kind: 'several', candidates };
+  return candidates.length === 1 ? answerFor(postgres, found, paging) : { kind: 'several', candidates };
 }
 
-async function tellOf(
+async function answerFor(
   postgres: Queryable,
   found: SearchMatch,
-  { withListeners, ...paging }: PageRequest & ToldListeners,
+  { withListeners, ...paging }: PageRequest & ListenerOption,
 ): Promise<WhyResult> {
   switch (found.kind) {
     case 'event': {
@@ -88,18 +88,18 @@ function offSince({ endedAt, switches }: SubscriptionEntry): number | null {
   return last?.isOn === false ? last.at : endedAt;
 }
 
-function accountsIn(told: WhyResult): string[] {
-  switch (told.kind) {
+function accountsIn(answer: WhyResult): string[] {
+  switch (answer.kind) {
     case 'events':
-      return told.page.entries.flatMap(({ receivers }) => receivers);
+      return answer.page.entries.flatMap(({ receivers }) => receivers);
     case 'delivery':
-      return [told.delivery.account];
+      return [answer.delivery.account];
     case 'subscription':
-      return [told.subscription.account];
+      return [answer.subscription.account];
     case 'account':
-      return [told.account.account];
+      return [answer.account.account];
     case 'several':
-      return told.candidates.flatMap((found) => ('account' in found ? [found.account] : []));
+      return answer.candidates.flatMap((found) => ('account' in found ? [found.account] : []));
     case 'nothing':
       return [];
   }

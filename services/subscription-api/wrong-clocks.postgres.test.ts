@@ -50,9 +50,9 @@ describe.each(OFF)('attempts by a clock that is %s', (_, offMs, at) => {
       expect(page).toMatchObject({ entries: [told] });
     }
     const fromMs = at + offMs - MINUTE_MS;
-    const look = { reader, actions: ['order.created'], fromMs, isKnown: () => false };
-    const [live] = await latestOf(postgres, [look], 10);
-    expect(live?.looked.map(({ entries: each }) => each)).toMatchObject([[{ delivery }], [{ delivery }]]);
+    const query = { reader, actions: ['order.created'], fromMs, isKnown: () => false };
+    const [live] = await latestOf(postgres, [query], 10);
+    expect(live?.keys.map(({ entries: each }) => each)).toMatchObject([[{ delivery }], [{ delivery }]]);
   });
 
   test('are found beside those by a clock that is right', async () => {

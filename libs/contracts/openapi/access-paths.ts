@@ -1,9 +1,10 @@
+/** Access tokens: whose a token is, for clients and for operators; and links by which the console gets one. */
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { guid, object, schemaRef, text, type JsonNode, jsonOf, moment } from './json-node.ts';
+import { exactly, guid, jsonOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
-const properties = {
+const owner = {
   account_guid: guid,
   account_name: { type: ['string', 'null'], description: 'What people call it.', examples: ['Acme'] },
   client_id: { ...text, examples: ['default'] },
@@ -16,7 +17,7 @@ const features = {
   items: { enum: ['insurance', 'servicepay'] },
 };
 
-const whole = { interface: { enum: ['shipper', 'carrier'] }, ...properties, features };
+const whole = { interface: { enum: ['shipper', 'carrier'] }, ...owner, features };
 
 /** Describes the path that returns the owner of a token: the same on each interface, except for the wrapping of answers. */
 export function ownTokenPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
@@ -40,9 +41,9 @@ export function ownTokenPaths(interfaces: readonly Interface[]): Readonly<Record
   };
 }
 
-export const ownTokenSchemas: Record<string, JsonNode> = { OwnToken: object(Object.keys(whole), whole) };
+export const ownTokenSchemas: Record<string, JsonNode> = { OwnToken: exactly(whole) };
 
-/** The same for operators. */
+/** Describes the path that returns the owner of a token to operators. */
 export const adminTokenPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/admin/token': {
     get: {
@@ -51,7 +52,7 @@ export const adminTokenPaths: Readonly<Record<string, JsonNode>> = {
       summary: 'See whose the access token of the request is',
       security: [{ accessToken: ['admin'] }],
       responses: {
-        200: success('Whose it is.', object(Object.keys(properties), properties)),
+        200: success('Whose it is.', exactly(owner)),
         ...problemAnswers(['any-interface']),
       },
     },

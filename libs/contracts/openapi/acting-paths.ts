@@ -1,4 +1,5 @@
 import type { Action } from '@waybell/catalog/action';
+import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { withProblems } from './answers.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { carrierPaths } from './carrier-paths.ts';
@@ -8,7 +9,6 @@ import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 

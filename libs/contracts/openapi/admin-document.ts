@@ -6,7 +6,7 @@ import { adminOverviewSchemas } from './admin-overview-paths.ts';
 import { adminPaths } from './admin-paths.ts';
 import { adminStopSchemas } from './admin-stop-paths.ts';
 import { answers, commonSchemas, headers } from './components.ts';
-import type { JsonNode } from './json-node.ts';
+import { count, type JsonNode } from './json-node.ts';
 
 const description = `What \`./waybell account\`, \`token\`, \`why\`, \`failing\`, \`waiting list\`, \`subscription stop\`, \`host\`, \`audit\` and \`rejected\` do, over HTTP. It listens on a port of its own (\`ADMIN_PORT\`), which is off unless it
 is set and is not for strangers. Its access tokens are opaque and have the scope \`admin\`; the first one is made by
@@ -58,8 +58,6 @@ const token: JsonNode = {
     },
   },
 };
-
-const count: JsonNode = { type: 'integer', minimum: 0 };
 
 const CLOSED_WITH = [
   'subscriptions',

@@ -1,7 +1,8 @@
+/** The line for operators: what waits in each queue, and what was rejected; its paths, bodies and schemas. */
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
-import { problemAnswers, success } from './answers.ts';
-import { jsonOf, schemaRef, type JsonNode, guid, object, text } from './json-node.ts';
 import { waitingDestinations } from './admin-log-schemas.ts';
+import { problemAnswers, success } from './answers.ts';
+import { count, exactly, guid, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const line = { tags: ['Line'], security: [{ accessToken: ['admin'] }] };
 
@@ -55,7 +56,7 @@ export const purgeRequest: JsonNode = {
   additionalProperties: false,
 };
 
-const which = {
+const idInPath = {
   name: 'id',
   in: 'path',
   required: true,
@@ -95,7 +96,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
     },
   },
   '/v1/admin/rejected/{id}': {
-    parameters: [which],
+    parameters: [idInPath],
     get: {
       ...line,
       operationId: 'getRejected',
@@ -107,7 +108,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
     },
   },
   '/v1/admin/rejected/{id}/publish': {
-    parameters: [{ ...which, description: 'Its id.' }],
+    parameters: [{ ...idInPath, description: 'Its id.' }],
     post: {
       ...line,
       operationId: 'publishCorrected',
@@ -132,7 +133,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
     },
   },
   '/v1/admin/rejected/{id}/check': {
-    parameters: [{ ...which, description: 'The id of the one that it is meant for: it is not looked for.' }],
+    parameters: [{ ...idInPath, description: 'The id of the one that it is meant for: it is not looked for.' }],
     post: {
       ...line,
       operationId: 'checkCorrected',
@@ -179,11 +180,7 @@ export const adminLinePaths: Readonly<Record<string, JsonNode>> = {
   },
 };
 
-/** Schemas of the line for operators: what waits where, and what was rejected. */
-
-const count: JsonNode = { type: 'integer', minimum: 0 };
-const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
-
+/** Members that every rejected message has. */
 const facts = {
   id: {
     ...text,
@@ -198,6 +195,7 @@ const facts = {
   routing_key: text,
   size: { ...count, description: 'Of its body, in bytes.' },
 };
+/** Members that it has if it was published with them. */
 const properties = {
   message_id: text,
   user_id: { ...text, description: 'Who published it, where RabbitMQ has checked that.' },

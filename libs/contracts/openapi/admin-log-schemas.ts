@@ -8,17 +8,14 @@ import {
   verdict,
   waitingReason,
 } from './delivery-log-schemas.ts';
+import { count, exactly, guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 import { stopped } from './subscription-paths.ts';
-import { guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const interfaceName: JsonNode = { enum: ['shipper', 'carrier'] };
-const count: JsonNode = { type: 'integer', minimum: 0 };
 const orNull = (schema: JsonNode): JsonNode => ({ ...schema, type: [schema['type'], 'null'] });
 const account = schemaRef('AccountName');
 const ofClient = { account, client_id: text };
 const rule = { enum: ['exhausted', 'window', 'unknown'], description: 'Which rule switched it off.' };
-
-const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
 
 const attempt = object(['attempt', 'at', 'kind', 'subscription_guid'], {
   ...attemptProperties,

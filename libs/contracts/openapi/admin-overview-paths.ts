@@ -1,8 +1,6 @@
 import { problemAnswers, success } from './answers.ts';
-import { listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
+import { count, exactly, listOf, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
-const count: JsonNode = { type: 'integer', minimum: 0 };
-const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
 const momentOrNull = (description: string): JsonNode => ({ ...moment, type: ['string', 'null'], description });
 const orNull = (schema: JsonNode, description: string): JsonNode => ({
   anyOf: [schema, { type: 'null' }],

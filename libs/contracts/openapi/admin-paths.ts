@@ -1,13 +1,13 @@
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
+import { consoleLinksOfAccount, adminTokenPaths } from './access-paths.ts';
 import { actingPaths } from './acting-paths.ts';
 import { adminLinePaths } from './admin-line-paths.ts';
 import { adminLogPaths } from './admin-log-paths.ts';
 import { adminOverviewPaths } from './admin-overview-paths.ts';
 import { adminStopPaths } from './admin-stop-paths.ts';
 import { problemAnswers, success } from './answers.ts';
-import { consoleLinksOfAccount, adminTokenPaths } from './access-paths.ts';
 import { documentPath, rootPath } from './document-paths.ts';
-import { jsonOf, listOf, schemaRef, type JsonNode, bareLinks, byGuid, noBody } from './json-node.ts';
+import { jsonOf, listOf, schemaRef, bareLinks, byGuid, noBody, type JsonNode } from './json-node.ts';
 
 const security = [{ accessToken: ['admin'] }];
 const accounts = { tags: ['Accounts'], security };

@@ -1,5 +1,5 @@
 import { problemAnswers, success } from './answers.ts';
-import { guid, jsonOf, object, schemaRef, text, type JsonNode, bareLinks, byGuid, noBody } from './json-node.ts';
+import { guid, jsonOf, object, schemaRef, text, bareLinks, byGuid, noBody, type JsonNode } from './json-node.ts';
 import { stopped } from './subscription-paths.ts';
 
 const operators = { tags: ['Stops'], security: [{ accessToken: ['admin'] }] };

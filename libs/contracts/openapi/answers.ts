@@ -1,3 +1,7 @@
+/**
+ * Answers of operations: success, and problems. Traits of an operation, such as that it needs a token, imply most of its
+ * problems; each problem has an example.
+ */
 import { problemKinds, problemType, type ProblemKind } from '../problem-kinds.ts';
 import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 
@@ -29,9 +33,12 @@ const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = {
   parameters: WITH_PARAMETERS,
 };
 
-/** The problems of an operation with these traits and those of its own, as responses by status. */
-export function problemAnswers(traits: readonly Trait[], own: readonly ProblemKind[] = []): Record<string, JsonNode> {
-  const kinds = new Set([...traits.flatMap((trait) => BY_TRAIT[trait]), ...own, ...EVERYWHERE]);
+/** The problems that these traits of an operation imply, and others that it has, as responses by status. */
+export function problemAnswers(
+  traits: readonly Trait[],
+  others: readonly ProblemKind[] = [],
+): Record<string, JsonNode> {
+  const kinds = new Set([...traits.flatMap((trait) => BY_TRAIT[trait]), ...others, ...EVERYWHERE]);
   const byStatus = Map.groupBy(kinds, (kind) => problemKinds[kind][0]);
   const answers = [...byStatus].map(([status, ofStatus]): [string, JsonNode] => [
     String(status),
@@ -40,14 +47,14 @@ export function problemAnswers(traits: readonly Trait[], own: readonly ProblemKi
   return Object.fromEntries(answers);
 }
 
-/** These responses, whose operation can answer with these problems, too. */
+/** Adds problems to the responses of an operation. */
 export function withProblems(
   responses: Record<string, JsonNode>,
   kinds: readonly ProblemKind[],
 ): Record<string, JsonNode> {
-  const own = Object.values(responses).flatMap(kindsIn);
+  const known = Object.values(responses).flatMap(kindsIn);
   const statuses = kinds.map((kind) => String(problemKinds[kind][0]));
-  const all = Object.entries(problemAnswers([], [...own, ...kinds]));
+  const all = Object.entries(problemAnswers([], [...known, ...kinds]));
   return { ...responses, ...Object.fromEntries(all.filter(([status]) => statuses.includes(status))) };
 }
 
@@ -71,7 +78,7 @@ export function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode =
   };
 }
 
-/** The answer hoped for. */
+/** The answer of an operation that succeeds. */
 export function success(description: string, schema: JsonNode | null, headers: JsonNode = {}): JsonNode {
   return {
     description,

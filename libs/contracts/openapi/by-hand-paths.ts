@@ -2,11 +2,10 @@ import type { Interface } from '@waybell/catalog/action';
 import { LARGEST_REPLAY, LISTED_REPLAYS, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionPattern, jsonOf, schemaRef, type JsonNode, byGuid, links, noBody } from './json-node.ts';
+import { actionPattern, byGuid, count, guid, jsonOf, links, noBody, schemaRef, type JsonNode } from './json-node.ts';
 
 const tags = ['Resend and replay'];
 const security = [{ accessToken: ['webhooks:write'] }];
-const guid = { type: 'string', format: 'uuid' };
 const moment = { type: 'string', format: 'date-time' };
 const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };
 
@@ -24,7 +23,7 @@ export function byHandPaths(interfaces: readonly Interface[]): Readonly<Record<s
 }
 
 function resendPath(one: AnswerNode): JsonNode {
-  const own = [
+  const problems = [
     'unknown-delivery',
     'under-way',
     'was-a-test',
@@ -44,7 +43,7 @@ function resendPath(one: AnswerNode): JsonNode {
       requestBody: noBody,
       responses: {
         202: success('It will be sent within a second or so.', one('Resend')),
-        ...problemAnswers(['any-interface', 'body', 'parameters'], own),
+        ...problemAnswers(['any-interface', 'body', 'parameters'], problems),
       },
     },
   };
@@ -146,8 +145,6 @@ function testPath(one: AnswerNode): JsonNode {
     },
   };
 }
-
-const count = { type: 'integer', minimum: 0 };
 
 /** The body of a request for a replay. */
 export const replayRequest: JsonNode = {

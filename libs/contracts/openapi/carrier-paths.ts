@@ -1,5 +1,5 @@
 import { deprecationHeaders, problemAnswers, success } from './answers.ts';
-import { jsonOf, schemaRef, type JsonNode, noBody } from './json-node.ts';
+import { jsonOf, schemaRef, noBody, type JsonNode } from './json-node.ts';
 
 const read = [{ accessToken: ['webhooks:read'] }];
 const write = [{ accessToken: ['webhooks:write'] }];
@@ -60,7 +60,7 @@ const subscriptionsOfAction = {
   },
 };
 
-/** The endpoints of carrier-webhooks, and one to look at a subscription. */
+/** The endpoints of carrier-webhooks, and one to see a subscription. */
 export const carrierPaths: Readonly<Record<string, JsonNode>> = {
   '/v1/webhooks/': {
     get: {

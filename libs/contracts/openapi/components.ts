@@ -1,5 +1,5 @@
-import { spelledOut } from '@waybell/catalog/audit-fields';
 import type { Action, Interface } from '@waybell/catalog/action';
+import { spelledOut } from '@waybell/catalog/audit-fields';
 import { problemAnswer } from './answers.ts';
 import type { JsonNode } from './json-node.ts';
 

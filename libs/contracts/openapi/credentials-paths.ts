@@ -9,10 +9,10 @@ import {
   object,
   schemaRef,
   text,
-  type JsonNode,
   links,
-  type LinkTarget,
   noBody,
+  type JsonNode,
+  type LinkTarget,
 } from './json-node.ts';
 
 const tags = ['Credentials'];

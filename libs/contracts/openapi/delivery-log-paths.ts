@@ -1,19 +1,22 @@
+/**
+ * The delivery log for clients, the same on each interface but for the wrapping of answers: timelines, deliveries and counts; and the
+ * parameters and answers that other paths share with them.
+ */
 import type { Interface } from '@waybell/catalog/action';
-import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { PLACE_PATTERN } from '@waybell/delivery-log/read/commits';
 import { CURSOR_PATTERN } from '@waybell/delivery-log/read/cursor';
-import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/subscriptions';
 import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
 import { BEGINNING_PATTERN } from '@waybell/delivery-log/read/first-digits';
 import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
+import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/subscriptions';
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
-import { schemaRef, type JsonNode, byGuid, links, moment, object, text } from './json-node.ts';
+import { byGuid, countOf, exactly, guid, links, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const tags = ['Delivery log'];
 const security = [{ accessToken: ['webhooks:read'] }];
-const guid = { type: 'string', format: 'uuid' };
-const askedMoment = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00Z'] };
+const momentInQuery = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00Z'] };
 
 /** The parameters by which a client goes from page to page. */
 export const pagingParameters: readonly JsonNode[] = [
@@ -104,8 +107,8 @@ export const deliveryFilters = (action: JsonNode): JsonNode[] => [
   query('reason', 'Why they were given up or dropped; with `status=retrying`, why the last attempt failed.', {
     enum: deliveryReasons,
   }),
-  query('since', 'Made at this time or later.', askedMoment),
-  query('until', 'Made before this time.', askedMoment),
+  query('since', 'Made at this time or later.', momentInQuery),
+  query('until', 'Made before this time.', momentInQuery),
   ...pagingParameters,
 ];
 
@@ -244,21 +247,18 @@ export function answered(
   return { oneOf: interfaces.map((name) => forms[name]) };
 }
 
-const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
-const count = (description: string): JsonNode => ({ type: 'integer', minimum: 0, description });
-
 /** Counts of a client's deliveries: the same on each interface, except for the wrapping of answers. */
 export function statisticsPaths(interfaces: readonly Interface[]): Readonly<Record<string, JsonNode>> {
   const statistics = schemaRef('Statistics');
   return {
     '/v1/statistics': {
       get: {
-        tags: ['Delivery log'],
+        tags,
         operationId: 'getStatistics',
         summary: 'See how many deliveries arrived, hour by hour',
         description:
           'Of the client, in the last 24 whole hours and the one that runs: every action that is subscribed now, or that there is something of. An attempt counts in the hour in which it ended, so that what was sent again counts again; tests by hand never count. What is known late of an hour that is over may be told hours later.',
-        security: [{ accessToken: ['webhooks:read'] }],
+        security,
         responses: {
           200: success(
             'Counts by action and hour.',
@@ -285,10 +285,10 @@ export const statisticsSchemas: Record<string, JsonNode> = {
       description: 'Every hour, the first one first.',
       items: exactly({
         at: { ...moment, description: 'When the hour begins.' },
-        delivered: count('Attempts that arrived.'),
-        retried: count('Attempts that failed, after which another follows.'),
-        given_up: count('Deliveries that were given up (`exhausted`) or dropped.'),
-        suppressed: count('Events for the account that were not sent to the client.'),
+        delivered: countOf('Attempts that arrived.'),
+        retried: countOf('Attempts that failed, after which another follows.'),
+        given_up: countOf('Deliveries that were given up (`exhausted`) or dropped.'),
+        suppressed: countOf('Events for the account that were not sent to the client.'),
       }),
     },
   }),

@@ -1,5 +1,6 @@
+/** Documents that need no token: the contracts, the pages that show them, and the source networks of callbacks. */
 import { problemAnswers } from './answers.ts';
-import { headerRef, type JsonNode, jsonOf, object, schemaRef, text } from './json-node.ts';
+import { exactly, headerRef, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const headers = {
   'x-request-id': headerRef('RequestId'),
@@ -43,8 +44,7 @@ export function rootPath(overview: string): JsonNode {
   };
 }
 
-const json = (schema: JsonNode) => ({ 'application/json': { schema } });
-const file = { name: 'file', in: 'path', required: true, schema: { type: 'string' } };
+const fileInPath = { name: 'file', in: 'path', required: true, schema: { type: 'string' } };
 const notThere = problemAnswers([], ['unknown-path', 'malformed-request']);
 
 /** The documents about the interfaces, which need no token. */
@@ -52,15 +52,15 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
   '/openapi.json': documentPath({
     operationId: 'getOpenApi',
     summary: 'This document',
-    content: json({ type: 'object', required: ['openapi'] }),
+    content: jsonOf({ type: 'object', required: ['openapi'] }),
   }),
   '/asyncapi.json': documentPath({
     operationId: 'getAsyncApi',
     summary: 'The events that upstream publishes, as AsyncAPI 3.0',
-    content: json({ type: 'object', required: ['asyncapi'] }),
+    content: jsonOf({ type: 'object', required: ['asyncapi'] }),
   }),
   '/schemas/{file}': {
-    parameters: [{ ...file, examples: { event: { value: 'shipper.order.created.event.json' } } }],
+    parameters: [{ ...fileInPath, examples: { event: { value: 'shipper.order.created.event.json' } } }],
     ...documentPath(
       {
         operationId: 'getSchema',
@@ -85,7 +85,7 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
     },
   ),
   '/docs/{file}': {
-    parameters: [{ ...file, examples: { style: { value: 'swagger-ui.css' } } }],
+    parameters: [{ ...fileInPath, examples: { style: { value: 'swagger-ui.css' } } }],
     ...documentPath(
       {
         operationId: 'getPageFile',
@@ -114,7 +114,7 @@ const limits = object(['handover_ms', 'response_ms'], {
   response_ms: { ...milliseconds, description: 'From the start until the status line.' },
 });
 
-const properties = {
+const sourceNetworks = {
   networks: {
     ...names(
       'Addresses from which callbacks come, in CIDR form. Null: the operator tells none, ask.',
@@ -148,7 +148,7 @@ const properties = {
 };
 
 export const sourceNetworkSchemas: Record<string, JsonNode> = {
-  SourceNetworks: object(Object.keys(properties), properties),
+  SourceNetworks: exactly(sourceNetworks),
 };
 
 /** For security teams of receivers; needs no token. */

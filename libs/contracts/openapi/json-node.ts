@@ -1,3 +1,7 @@
+/**
+ * Nodes of the OpenAPI documents: their type, and what many operations have in common, such as references, schemas of values, links to
+ * other operations, and a body without content.
+ */
 import type { Interface } from '@waybell/catalog/action';
 
 /** A part of a document. */
@@ -11,6 +15,9 @@ export const jsonOf = (schema: JsonNode): JsonNode => ({ 'application/json': { s
 export const guid: JsonNode = { type: 'string', format: 'uuid' };
 export const moment: JsonNode = { type: 'string', format: 'date-time', examples: ['2026-11-20T09:30:00.123Z'] };
 export const text: JsonNode = { type: 'string' };
+export const count: JsonNode = { type: 'integer', minimum: 0 };
+
+export const countOf = (description: string): JsonNode => ({ ...count, description });
 
 /** Its description is the text of the error: `must be …`. */
 export const actionName: JsonNode = {
@@ -33,13 +40,16 @@ export const object = (required: readonly string[], properties: JsonNode): JsonN
   properties,
 });
 
+/** An object that has each of these members. */
+export const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
+
 /** A list without pages. */
 export const listOf = (entry: string): JsonNode =>
   object(['objects'], { objects: { type: 'array', items: schemaRef(entry) } });
 
 /**
- * The value at this place of an answer is a parameter of another operation; or a member of its body, with an example for the
- * other members.
+ * A link to another operation: the value at this place of an answer is a parameter of it, or a member of its body, with an example for
+ * the other members.
  */
 export type LinkTarget = { operationId: string; at: string } & (
   | { parameter: string }
@@ -52,7 +62,7 @@ const WITHIN: Record<'list' | 'object', Record<Interface, string>> = {
   object: { shipper: '/data/object', carrier: '' },
 };
 
-/** Links that lead on from an answer, on each interface. */
+/** Links from an answer, on each interface. */
 export function links(
   interfaces: readonly Interface[],
   form: keyof typeof WITHIN,

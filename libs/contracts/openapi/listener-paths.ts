@@ -9,10 +9,10 @@ import {
   object,
   schemaRef,
   text,
-  type JsonNode,
   byGuid,
   links,
   noBody,
+  type JsonNode,
 } from './json-node.ts';
 
 const tags = ['Listeners'];
@@ -104,7 +104,7 @@ function createListener(interfaces: readonly Interface[]): JsonNode {
   };
 }
 
-const own = ['unknown-listener', 'listener-ended'] as const;
+const problems = ['unknown-listener', 'listener-ended'] as const;
 
 const endListener: JsonNode = {
   tags,
@@ -115,7 +115,7 @@ const endListener: JsonNode = {
   requestBody: noBody,
   responses: {
     204: success('It has ended.', null),
-    ...problemAnswers(['any-interface', 'body', 'parameters'], own),
+    ...problemAnswers(['any-interface', 'body', 'parameters'], problems),
   },
 };
 
@@ -127,7 +127,7 @@ const answerRequest: JsonNode = {
   requestBody: { required: true, content: jsonOf(listenerAnswer) },
   responses: {
     204: success('It is on its way to the deliverer.', null),
-    ...problemAnswers(['any-interface', 'body', 'parameters'], [...own, 'answered-too-late']),
+    ...problemAnswers(['any-interface', 'body', 'parameters'], [...problems, 'answered-too-late']),
   },
 };
 
@@ -145,7 +145,10 @@ const callListener: JsonNode = {
       headers: { 'x-request-id': headerRef('RequestId') },
       content: { 'text/plain': { schema: text } },
     },
-    ...problemAnswers(['parameters'], [...own, 'body-too-large', 'unsupported-media-type', 'unavailable', 'no-answer']),
+    ...problemAnswers(
+      ['parameters'],
+      [...problems, 'body-too-large', 'unsupported-media-type', 'unavailable', 'no-answer'],
+    ),
   },
 };
 
@@ -174,7 +177,7 @@ const streamRequests: JsonNode = {
   security,
   responses: {
     200: { ...success('The stream.', null), content: stream },
-    ...problemAnswers(['any-interface', 'parameters'], own),
+    ...problemAnswers(['any-interface', 'parameters'], problems),
   },
 };
 

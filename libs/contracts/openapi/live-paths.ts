@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
+import { noticeProperties } from '../operations-channel.ts';
 import { problemAnswers, success } from './answers.ts';
 import { eventProperties, whyProperties, suppressedProperties } from './delivery-log-schemas.ts';
-import { noticeProperties } from '../operations-channel.ts';
 import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
 
 const KINDS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'] as const;

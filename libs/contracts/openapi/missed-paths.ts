@@ -3,10 +3,7 @@ import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
 import { reasonCounts } from './by-hand-paths.ts';
 import { answered } from './delivery-log-paths.ts';
-import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
-
-const exactly = (properties: JsonNode): JsonNode => object(Object.keys(properties), properties);
-const count = (description: string): JsonNode => ({ type: 'integer', minimum: 0, description });
+import { countOf, exactly, guid, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 
 /** The parameters for the period that is searched for missed events. */
 export const missedParameters: readonly JsonNode[] = [
@@ -66,10 +63,10 @@ export const missedSchemas: Record<string, JsonNode> = {
       type: 'boolean',
       description: 'False: it is switched off, or there is none, so that nothing can be replayed to it.',
     },
-    exhausted: count('Deliveries that were given up, as every attempt failed.'),
-    dropped: count('Deliveries that ended without an attempt to its end.'),
-    suppressed: count('Events that no delivery was made of, as no subscription was on.'),
-    gone: count('Others, of all three kinds, whose body is no longer kept: they cannot be sent.'),
+    exhausted: countOf('Deliveries that were given up, as every attempt failed.'),
+    dropped: countOf('Deliveries that ended without an attempt to its end.'),
+    suppressed: countOf('Events that no delivery was made of, as no subscription was on.'),
+    gone: countOf('Others, of all three kinds, whose body is no longer kept: they cannot be sent.'),
     reasons: reasonCounts,
   }),
 };

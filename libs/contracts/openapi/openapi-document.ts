@@ -1,10 +1,10 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '../sent-examples.ts';
+import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
+import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { carrierPaths } from './carrier-paths.ts';
 import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
-import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
@@ -12,8 +12,8 @@ import type { JsonNode } from './json-node.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { signingSecretPaths } from './signing-secret-paths.ts';
 import { shipperPaths } from './shipper-paths.ts';
+import { signingSecretPaths } from './signing-secret-paths.ts';
 import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
@@ -99,12 +99,24 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
   };
 }
 
+/** The introduction of the document, and of the page that shows it. */
+function describe(interfaces: readonly Interface[]): string {
+  return [SUMMARY, quickStart(interfaces), rules].join('\n\n');
+}
+
 const SUMMARY =
   'Subscribe to actions of the platform with a callback URL, and get an HTTP request each time one happens.';
 
 const SUBSCRIBE: Record<Interface, string> = {
   shipper: '/v1/public/webhooks/order.picked_up/subscribe',
   carrier: '/v1/webhooks/order.picked_up/subscriptions/',
+};
+
+const RETRIED: Record<Interface, string> = {
+  shipper:
+    'To shippers and brokers, what fails or takes 60 seconds is sent again after 60 seconds, five times at most.',
+  carrier:
+    'To carriers, what fails or takes 3 seconds is sent again after 1, 2 and 4 seconds; then the subscription is switched off.',
 };
 
 /** How to begin. */
@@ -124,13 +136,6 @@ ${interfaces.map((name) => `# ${name}\ncurl "$API_URL${SUBSCRIBE[name]}" -H "Aut
 
 ## Rules`;
 
-const RETRIED: Record<Interface, string> = {
-  shipper:
-    'To shippers and brokers, what fails or takes 60 seconds is sent again after 60 seconds, five times at most.',
-  carrier:
-    'To carriers, what fails or takes 3 seconds is sent again after 1, 2 and 4 seconds; then the subscription is switched off.',
-};
-
 const rules = `- **Paths** answer with and without a trailing slash, and are case-sensitive. HEAD answers as GET does, without a body; OPTIONS
   answers 204 and names the methods in \`Allow\`, any other method 405.
 - **Bodies** are JSON in UTF-8 of at most 64 KiB, \`Content-Type: application/json; charset=utf-8\`; gzip is understood. A member
@@ -145,8 +150,3 @@ const rules = `- **Paths** answer with and without a trailing slash, and are cas
 
 JSON Schemas of every action: \`/schemas/<interface>.<action>.event.json\` and \`/schemas/<interface>.<action>.notification.json\`.
 What upstream publishes: \`/asyncapi.json\`.`;
-
-/** The introduction of the document, and of the page that shows it. */
-function describe(interfaces: readonly Interface[]): string {
-  return [SUMMARY, quickStart(interfaces), rules].join('\n\n');
-}

@@ -1,5 +1,5 @@
 import { deprecationHeaders, problemAnswers, success } from './answers.ts';
-import { jsonOf, schemaRef, type JsonNode, noBody } from './json-node.ts';
+import { jsonOf, schemaRef, noBody, type JsonNode } from './json-node.ts';
 
 const read = [{ accessToken: ['webhooks:read'] }];
 const write = [{ accessToken: ['webhooks:write'] }];

@@ -11,11 +11,11 @@ import {
   object,
   schemaRef,
   text,
-  type JsonNode,
   byGuid,
   links,
-  type LinkTarget,
   noBody,
+  type JsonNode,
+  type LinkTarget,
 } from './json-node.ts';
 
 const tags = ['Subscriptions'];
@@ -121,7 +121,7 @@ function oneSubscriptionPaths(interfaces: readonly Interface[]): Readonly<Record
     'The subscription as it is now.',
     answered(interfaces, { shipper: objectOf('Subscription'), carrier: schemaRef('Subscription') }),
   );
-  const oneAt = (own: JsonNode) => ({ parameters: [guidInPath], ...own });
+  const oneAt = (operation: JsonNode) => ({ parameters: [guidInPath], ...operation });
   return {
     '/v1/subscriptions/{guid}': oneAt({
       get: {

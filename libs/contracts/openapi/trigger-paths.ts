@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
-import { actionName, guid, jsonOf, object, schemaRef, text, type JsonNode, byGuid, links } from './json-node.ts';
+import { actionName, guid, jsonOf, object, schemaRef, text, byGuid, links, type JsonNode } from './json-node.ts';
 
 /** The body of a request for an event that never happened. */
 export const triggerRequest: JsonNode = {

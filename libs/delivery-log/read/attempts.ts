@@ -4,14 +4,14 @@ import { tables, type AttemptRow } from '../tables.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { SKEW_MS } from './events.ts';
 
-const { chunk: _, place: __, ...TOLD } = tables.attempts.columns;
+const { chunk: _, place: __, ...LISTED } = tables.attempts.columns;
 
 /** Whether attempts include receivers' answers, some KiB each: lists omit them. */
 export type AttemptDetail = { withAnswers: boolean };
 
-/** Selects the columns of an attempt `a`. `isTold`: SQL for whether to include the receiver's answer. */
-export const attemptColumns = (isTold: string): string =>
-  selected(TOLD, 'a', { answer: `case when ${isTold} then a.answer end` });
+/** Selects the columns of an attempt `a`. `withAnswer`: SQL for whether to include the receiver's answer. */
+export const attemptColumns = (withAnswer: string): string =>
+  selected(LISTED, 'a', { answer: `case when ${withAnswer} then a.answer end` });
 
 /** Most deliveries end by then, however long their receivers were away. */
 const SOON_MS = 86_400_000;
@@ -20,14 +20,14 @@ const SOON_MS = 86_400_000;
 type AttemptsQuery = { delivery: string; from: number; until: number };
 
 /**
- * Finds each delivery's attempts, in order. Every day is a table, and each look into one may read from disk: so it looks within a
- * day of the delivery, and further only if the delivery has not ended by then or was sent by hand; and before the delivery if an
+ * Finds each delivery's attempts, in order. Every day is a table, and reading from one may access the disk: so it reads one day from the
+ * delivery on, and further only if the delivery has not ended by then or was sent by hand; and before the delivery if an
  * attempt is missing, because a wrong clock, the deliverer's or the router's, can date it so.
  */
 export async function attemptsOf(
   postgres: Queryable,
   deliveries: readonly DeliveryRow[],
-  told: AttemptDetail,
+  detail: AttemptDetail,
 ): Promise<AttemptRow[]> {
   if (deliveries.length === 0) return [];
   const byHand = await sentByHand(postgres, deliveries);
@@ -39,7 +39,7 @@ export async function attemptsOf(
       until: byHand.has(delivery) ? Infinity : Math.max(...routed.map(({ at }) => at)) + SOON_MS,
     }),
   );
-  const soon = await attemptsWithin(postgres, wanted, told);
+  const soon = await attemptsWithin(postgres, wanted, detail);
   const found = Map.groupBy(soon, ({ delivery }) => delivery);
   const isWhole = ({ delivery }: AttemptsQuery) => hasAll(found.get(delivery) ?? []);
   const hasArrived = ({ delivery }: AttemptsQuery) => found.get(delivery)?.some(isDelivered) ?? false;
@@ -49,7 +49,7 @@ export async function attemptsOf(
   const beyond = wanted
     .filter((each) => each.until < Infinity && !(isWhole(each) && hasArrived(each)))
     .map((each) => ({ ...each, from: each.until, until: Infinity }));
-  return inOrder([...soon, ...(await attemptsWithin(postgres, [...before, ...beyond], told))]);
+  return inOrder([...soon, ...(await attemptsWithin(postgres, [...before, ...beyond], detail))]);
 }
 
 const isDelivered = ({ kind }: AttemptRow): boolean => kind === 'delivered';

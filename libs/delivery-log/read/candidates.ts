@@ -1,7 +1,7 @@
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, time } from '../columns.ts';
 import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } from '../tables.ts';
-import { LATEST, placeBefore, type Cursor, scanLog, type Found } from './cursor.ts';
+import { LATEST, placeBefore, scanLog, type Cursor, type Found } from './cursor.ts';
 import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';
 import {
@@ -11,15 +11,15 @@ import {
   hasKey,
   isLastOf,
   SKEW_MS,
-  type AskedKey,
   EVENT,
   eventRow,
+  type AskedKey,
   type EventRow,
   type StoredEventRow,
 } from './events.ts';
 import type { WantedSubscription } from './subscriptions.ts';
 
-/** Deliveries that may match, at a place in the order of the search. */
+/** One place in the order of a search, and the deliveries there, which may match. */
 export type Candidate = { place: Cursor; deliveries: DeliveryRow[] };
 
 /** A range of creation times, in milliseconds since the epoch, `until` exclusive; only entries after the place `before`. */
@@ -30,13 +30,13 @@ export type Candidates = Found<Candidate>;
 /** Finds the latest deliveries to these subscriptions, newest first. */
 export async function latestDeliveries(
   postgres: Queryable,
-  own: readonly WantedSubscription[],
+  wanted: readonly WantedSubscription[],
   limit: number,
 ): Promise<DeliveryRow[]> {
   const { entries } = await scanLog<Candidate, DeliveryRow>({
     limit,
     mayExceed: true,
-    find: (before, most) => deliveriesTo(postgres, own, { since: 0, until: LATEST.at, before, limit: most }),
+    find: (before, most) => deliveriesTo(postgres, wanted, { since: 0, until: LATEST.at, before, limit: most }),
     entriesOf: async (candidates) => candidates.map(({ deliveries }) => deliveries),
   });
   return entries.slice(0, limit);
@@ -45,28 +45,28 @@ export async function latestDeliveries(
 /** Finds deliveries to these subscriptions, newest first. */
 export async function deliveriesTo(
   postgres: Queryable,
-  own: readonly WantedSubscription[],
+  wanted: readonly WantedSubscription[],
   { since, until, before, limit }: CandidateRange,
 ): Promise<Candidates> {
-  const of = actionsOf(own);
-  const subscriptions = own.map(({ subscription }) => subscription);
+  const of = actionsOf(wanted);
+  const subscriptions = wanted.map(({ subscription }) => subscription);
   const { rows, place } = await eventsOfActions(postgres, { of, subscriptions, since, until, before, limit });
   const candidates = [...Map.groupBy(rows, ({ at, event }) => `${at} ${event}`).values()].flatMap((ofEvent) => {
     const [first] = ofEvent;
-    const deliveries = ofEvent.flatMap((row) => madeTo(own, row));
+    const deliveries = ofEvent.flatMap((row) => madeTo(wanted, row));
     return first === undefined ? [] : [{ place: { at: first.at, guid: first.event }, deliveries }];
   });
   return place === undefined
     ? { candidates, isLast: rows.length < limit }
-    : { candidates, isLast: false, lookedAt: place };
+    : { candidates, isLast: false, readTo: place };
 }
 
 /** A replay makes deliveries for hours (`LARGEST_REPLAY` of them, one a second), though its subscription has ended meanwhile. */
 const AFTER_END_MS = 10_800_000;
 
 /** Each account's action once, until nothing was made any more for the last subscription to it. */
-export function actionsOf(own: readonly WantedSubscription[]): AccountAction[] {
-  const ofOne = Map.groupBy(own, (each) => `${each.account} ${writeAction(each.interface, each.action)}`);
+export function actionsOf(wanted: readonly WantedSubscription[]): AccountAction[] {
+  const ofOne = Map.groupBy(wanted, (each) => `${each.account} ${writeAction(each.interface, each.action)}`);
   return [...ofOne].map(([name, each]) => {
     const [account = '', action = ''] = name.split(' ');
     const ends = each.map(({ endedAt }) => endedAt ?? Infinity);
@@ -75,11 +75,11 @@ export function actionsOf(own: readonly WantedSubscription[]): AccountAction[] {
 }
 
 function madeTo(
-  own: readonly WantedSubscription[],
+  wanted: readonly WantedSubscription[],
   { action: written, keys, subscriptions, ...row }: SubscribedRow,
 ): DeliveryRow[] {
   const { action } = readAction(written);
-  return own
+  return wanted
     .filter(({ subscription }) => subscriptions.includes(subscription))
     .map((each) => deliveryOf({ ...row, action, keys: keys.map(readKey) }, each));
 }
@@ -99,7 +99,7 @@ export async function deliveriesOfAll(postgres: Queryable, range: CandidateRange
   };
 }
 
-type EndInVain = { at: number; delivery: string; event: string };
+type FailedEnd = { at: number; delivery: string; event: string };
 
 /** The latest failed ends after a place. `$1` to `$4`: since when, the place, and the limit. */
 const failedEnds = (where: string): string => `
@@ -121,16 +121,22 @@ const FAILED = {
  */
 export async function failedDeliveries(
   postgres: Queryable,
-  own: readonly WantedSubscription[] | 'all',
+  wanted: readonly WantedSubscription[] | 'all',
   { reader, since, before, limit }: CandidateRange & { reader: Reader },
 ): Promise<Candidates> {
-  const of = own === 'all' ? 'ofAll' : 'ofThese';
-  const { rows } = await postgres.query<EndInVain>({
+  const of = wanted === 'all' ? 'ofAll' : 'ofThese';
+  const { rows } = await postgres.query<FailedEnd>({
     name: `history-in-vain-${of}`,
     text: `select ${ms('a.at')} as at, delivery, event from (${FAILED[of]}) a order by a.at desc, delivery desc limit $4`,
-    values: [since, before.at, before.guid, limit, ...(own === 'all' ? [] : [own.map((each) => each.subscription)])],
+    values: [
+      since,
+      before.at,
+      before.guid,
+      limit,
+      ...(wanted === 'all' ? [] : [wanted.map((each) => each.subscription)]),
+    ],
   });
-  // A delivery is made by the first record of its event. The log may not have that any more, or not yet.
+  // The first record of an event makes its deliveries. The log may not have that one any more, or not yet.
   const events = await eventsBefore(postgres, rows, reader);
   const made = await deliveriesOf(postgres, events.toReversed(), reader);
   const first = new Map(made.toSorted((one, other) => other.at - one.at).map((row) => [row.delivery, row]));
@@ -176,18 +182,10 @@ type SubscribedRow = {
 /** An account's action, as `writeAction` writes it, and the time from which on nothing is of interest. */
 type AccountAction = { account: string; action: string; untilMs: number };
 
-type SubscribedQuery = {
-  of: readonly AccountAction[];
-  subscriptions: readonly string[];
-  /** Milliseconds since the epoch; `until` is exclusive. */
-  since: number;
-  until: number;
-  before: Cursor;
-  limit: number;
-};
+type SubscribedQuery = CandidateRange & { of: readonly AccountAction[]; subscriptions: readonly string[] };
 
 /** Limit of the events of one action that are read together, however few deliveries a subscription has among them. */
-const SCANNED = 5_000;
+const MOST_SCANNED = 5_000;
 
 /** The events of each action after its place. */
 const OF_ACTION = `
@@ -220,7 +218,7 @@ async function eventsOfActions(
              array(select s from unnest(e.subscriptions) s where s = any ($6::uuid[])) as subscriptions
            from ${ASKED}
            cross join lateral (
-             select * from (${OF_ACTION} limit ${SCANNED}) e where e.subscriptions && $6 and e.account = asked.account
+             select * from (${OF_ACTION} limit ${MOST_SCANNED}) e where e.subscriptions && $6 and e.account = asked.account
              order by e.at desc, e.event desc fetch first $7 rows with ties
            ) e
            order by e.at desc, e.event desc fetch first $7 rows with ties`,
@@ -230,7 +228,7 @@ async function eventsOfActions(
   const { rows: bounds } = await postgres.query<Cursor>({
     name: 'history-of-actions-scanned',
     text: `select ${ms('e.at')} as at, e.event as guid from ${ASKED}
-           cross join lateral (${OF_ACTION} offset ${SCANNED - 1} limit 1) e
+           cross join lateral (${OF_ACTION} offset ${MOST_SCANNED - 1} limit 1) e
            order by e.at desc, e.event desc limit 1`,
     values: asked,
   });
@@ -241,14 +239,12 @@ async function eventsOfActions(
 }
 
 /** Limit of the events that are read and sorted together, unless more have the same millisecond. */
-const TOGETHER = 5_000;
-/** The first span of time that is looked into, and how much the next one is longer, or shorter if it had too many. */
-const FIRST_MS = 1_000;
-const TIMES = 4;
-/** Limit of the spans that are looked into for one page. */
-const SPANS = 40;
-
-type LatestQuery = { since: number; until: number; before: Cursor; limit: number };
+const MOST_SORTED = 5_000;
+/** The first span of time that is read; the next one is longer by this factor, or shorter if it had too many. */
+const FIRST_SPAN_MS = 1_000;
+const FACTOR = 4;
+/** Limit of the spans that are read for one page. */
+const MOST_SPANS = 40;
 
 /** The rows of an event of one time. */
 type EventRows = { place: Cursor; rows: EventRow[] };
@@ -260,27 +256,27 @@ type EventRows = { place: Cursor; rows: EventRow[] };
  */
 async function latestEvents(
   postgres: Queryable,
-  { since, until, before, limit }: LatestQuery,
+  { since, until, before, limit }: CandidateRange,
 ): Promise<Found<EventRows>> {
   const found: StoredEventRow[] = [];
   let place = placeBefore(until, before);
-  let spanMs = FIRST_MS;
+  let spanMs = FIRST_SPAN_MS;
   // The start of the last span that had too many: the spans after it are as crowded.
   let crowdedFrom = Infinity;
-  for (let spans = 0; spans < SPANS && place.at > since; spans += 1) {
+  for (let spans = 0; spans < MOST_SPANS && place.at > since; spans += 1) {
     const from = Math.max(since, Math.min(place.at, Date.now()) - spanMs);
     const count = await countFrom(postgres, from, place);
-    if (count === TOGETHER && spanMs > 1) {
+    if (count === MOST_SORTED && spanMs > 1) {
       crowdedFrom = from;
-      spanMs = Math.max(1, Math.floor(spanMs / TIMES));
+      spanMs = Math.max(1, Math.floor(spanMs / FACTOR));
       continue;
     }
     if (count > 0) found.push(...(await eventsFrom(postgres, from, place, limit - found.length)));
     if (found.length >= limit) return { candidates: byPlace(found), isLast: false };
     place = placeBefore(from, place);
-    if (place.at <= crowdedFrom) spanMs *= TIMES;
+    if (place.at <= crowdedFrom) spanMs *= FACTOR;
   }
-  return { candidates: byPlace(found), isLast: place.at <= since, lookedAt: place };
+  return { candidates: byPlace(found), isLast: place.at <= since, readTo: place };
 }
 
 /** Counts events up to the limit. */
@@ -288,8 +284,8 @@ async function countFrom(postgres: Queryable, from: number, { at }: Cursor): Pro
   const { rows } = await postgres.query<{ count: number }>(
     `select count(*)::int as count from (
        select from delivery_log.events where at >= ${time('$1')} and at <= ${time('$2')} limit $3
-     ) looked_at`,
-    [from, at, TOGETHER],
+     ) counted`,
+    [from, at, MOST_SORTED],
   );
   return rows[0]?.count ?? 0;
 }
@@ -304,7 +300,7 @@ async function eventsFrom(postgres: Queryable, from: number, before: Cursor, lim
   return rows;
 }
 
-/** Its rows come together, in order. */
+/** Groups the rows of each event, in order. */
 const byPlace = (found: readonly StoredEventRow[]): EventRows[] =>
   [...Map.groupBy(found, ({ at, event }) => `${at} ${event}`).values()].flatMap((ofEvent) => {
     const [first] = ofEvent;

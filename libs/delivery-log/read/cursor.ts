@@ -1,3 +1,8 @@
+/**
+ * Pages of the log, newest first. A page ends at a cursor, after which the next one begins. Few entries may match a filter, and only
+ * reading them shows which: `scanLog` reads candidates for them, a bounded number for each page.
+ */
+
 /** The next page begins after this entry. */
 export type Cursor = { at: number; guid: string };
 
@@ -28,14 +33,12 @@ export function readCursor(text: string): Cursor {
   return { at: Number(at), guid };
 }
 
+/** Candidates in order. `isLast`: there are no more. `readTo`: the next ones come after this place, if not after the last one's. */
+export type Found<C> = { candidates: C[]; isLast: boolean; readTo?: Cursor };
+
 type AtPlace = { place: Cursor };
 
-/**
- * Candidates in order. `isLast`: there are no more. `lookedAt`: the next ones come after this place, if not after the last one's.
- */
-export type Found<C> = { candidates: C[]; isLast: boolean; lookedAt?: Cursor };
-
-type Looking<C extends AtPlace, T> = PageRequest & {
+type LogScan<C extends AtPlace, T> = PageRequest & {
   /** Finds candidates after a place. */
   find: (before: Cursor, limit: number) => Promise<Found<C>>;
   /** Returns the entries of each candidate, few or none. */
@@ -46,30 +49,31 @@ type Looking<C extends AtPlace, T> = PageRequest & {
   mayExceed?: boolean;
 };
 
-/** Number of candidates read together if not each has an entry, and for one page. */
+/** Number of candidates that are read together if not each has an entry. */
 const TOGETHER = 200;
-const LOOKED_AT = 1_000;
+/** Limit of the candidates that are read for one page. */
+const MOST_CANDIDATES = 1_000;
 
 /**
  * Finds a page of entries among candidates. Reads a bounded number: a page may hold few or none without being the last. `next` is
  * the place of the last candidate that was read.
  */
-export async function scanLog<C extends AtPlace, T>(asked: Looking<C, T>): Promise<Page<T>> {
-  const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = asked;
+export async function scanLog<C extends AtPlace, T>(scan: LogScan<C, T>): Promise<Page<T>> {
+  const { find, entriesOf, before = LATEST, limit, isRare = false, mayExceed = false } = scan;
   const entries: T[] = [];
   let place = before;
   let together = isRare ? TOGETHER : limit;
-  for (let lookedAt = 0; lookedAt < LOOKED_AT; lookedAt += together) {
-    if (lookedAt > 0) together = TOGETHER;
-    const { candidates, isLast, lookedAt: next } = await find(place, together);
+  for (let read = 0; read < MOST_CANDIDATES; read += together) {
+    if (read > 0) together = TOGETHER;
+    const { candidates, isLast, readTo } = await find(place, together);
     const found = await entriesOf(candidates);
     for (const [index, candidate] of candidates.entries()) {
-      const own = found[index] ?? [];
-      if (!mayExceed && entries.length > 0 && entries.length + own.length > limit) return { entries, next: place };
-      entries.push(...own);
+      const matching = found[index] ?? [];
+      if (!mayExceed && entries.length > 0 && entries.length + matching.length > limit) return { entries, next: place };
+      entries.push(...matching);
       place = candidate.place;
     }
-    place = next ?? place;
+    place = readTo ?? place;
     if (isLast) return { entries };
     if (entries.length >= limit) return { entries, next: place };
   }

@@ -1,11 +1,12 @@
-import { messageGuid } from '@waybell/notifications/message-guid';
 import type { InterfaceName, Key, WaitingReason } from '@waybell/line/outcomes';
+/** Deliveries: which ones events caused, which of them a reader may see, and where they wait. */
+import { messageGuid } from '@waybell/notifications/message-guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import { ownerOf } from '../listener-client.ts';
 import { numberOfKey, PREFIX_BYTES } from '../tables.ts';
 import type { Reader, ClientReader } from './entries.ts';
 import { eventByGuid, ofPlace, type EventRow } from './events.ts';
-import { ownerOf } from '../listener-client.ts';
 
 /** A delivery that an event caused. */
 export type DeliveryRow = {
@@ -64,6 +65,16 @@ async function clientsOf(postgres: Queryable, subscriptions: readonly string[]):
     values: [[...new Set(subscriptions)]],
   });
   return new Map(rows.map(({ guid, client }) => [guid, client]));
+}
+
+/** Whether the reader may see a delivery: an API client sees its own, and its listeners' if it asks for them. */
+function isOfReader(
+  { account, client, interface: interfaceName }: Pick<ClientReader, 'account' | 'client' | 'interface'>,
+  reader: Reader,
+): boolean {
+  if (reader === 'operator') return true;
+  const readable = reader.withListeners ? ownerOf(client) : client;
+  return account === reader.account && readable === reader.client && interfaceName === reader.interface;
 }
 
 /** Returns the rows as if no listener were subscribed; but for tests by hand, which have no keys. */
@@ -158,23 +169,14 @@ export async function deactivationsBy(
   return rows;
 }
 
-/** Whether the reader may see a delivery: an API client sees its own, and its listeners' if it asks for them. */
-function isOfReader(
-  { account, client, interface: interfaceName }: Pick<ClientReader, 'account' | 'client' | 'interface'>,
-  reader: Reader,
-): boolean {
-  if (reader === 'operator') return true;
-  const readable = reader.withListeners ? ownerOf(client) : client;
-  return account === reader.account && readable === reader.client && interfaceName === reader.interface;
-}
-
 /** Since when, in milliseconds since the epoch, and why a delivery waits. */
 export type WaitingNow = { since: number; why: WaitingReason };
 
 /**
- * Builds a query for the keys of deliveries while they wait: `made_at` is the time of the router's record, or, if sent by hand, when
- * it was due; the row's `id` is between `prefix` and `beyond`, its room that of the endpoint, `room`, or of the subscription, `held_room`. Where one of
- * them was changed a moment ago, the row may still be in another of the `account`. `$1` and `at`: guids of deliveries and their times.
+ * Builds a query for where the rows of these deliveries are while they wait. `made_at` is the time of the router's record or, if sent by
+ * hand, when it was due; the row's `id` is between `prefix` and `beyond`. Its room is that of the endpoint, `room`, or of the
+ * subscription, `held_room`; where one of the two changed a moment ago, it may still be another of the `account`. `wanted`: a table of
+ * deliveries, with their subscriptions and times (`at`).
  */
 export const placesOf = (wanted: string): string => `
   select made.delivery, s.account_guid as account, waybell.room_of(s.account_guid, s.callback_url) as room, s.guid as held_room,

@@ -1,16 +1,16 @@
-import type { Key } from '@waybell/line/outcomes';
 import { normalizedKey } from '@waybell/events/keys';
+import type { Key } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms, selected, time } from '../columns.ts';
 import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
-import { type Page, type PageRequest, scanLog } from './cursor.ts';
+import { scanLog, type Page, type PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 
-const { part: _, contentType: __, chunk: ___, place: ____, ...TOLD } = tables.events.columns;
+const { part: _, contentType: __, chunk: ___, place: ____, ...LISTED } = tables.events.columns;
 /** Selects the columns of an event `e`. */
-export const EVENT = selected(TOLD, 'e');
+export const EVENT = selected(LISTED, 'e');
 
-export type StoredEventRow = Pick<TableRow<'events'>, keyof typeof TOLD>;
+export type StoredEventRow = Pick<TableRow<'events'>, keyof typeof LISTED>;
 
 /** An event's result for one account; its interface is null if a rejected event does not name it. */
 export type EventRow = Omit<StoredEventRow, 'keys'> & { keys: Key[] } & ReturnType<typeof readAction>;
@@ -138,7 +138,7 @@ async function eventsWithin(
   { withinMs, untilMs }: { withinMs: number; untilMs: number },
 ): Promise<EventRow[]> {
   if (wanted.length === 0) return [];
-  // Many attempts of one event are looked for as one.
+  // One range for all attempts of an event.
   const ranges = [...Map.groupBy(wanted, ({ event }) => event)].map(([event, of]) => {
     const times = of.map(({ at }) => at);
     return { event, from: Math.min(...times) - withinMs, until: Math.max(...times) + untilMs };

@@ -1,13 +1,17 @@
-import { LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
+/**
+ * Finds what a person may mean by any text: a guid, a key, a name, a host or a URL. First as the whole of it; where there is nothing, as
+ * a part.
+ */
 import { isGuid } from '@waybell/events/guid';
+import { LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
+import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
 import { numberOfKey, readAction, readKey } from '../tables.ts';
 import { deliveriesByGuid, deliveriesOf, type DeliveryRow } from './deliveries.ts';
 import { ofPlace } from './events.ts';
-import { isAtEndpoint, readEndpoint, type SubscriptionEntry } from './subscriptions.ts';
 import { eventsBeginning, guidsBeginning } from './first-digits.ts';
-import type { InterfaceName } from '@waybell/line/outcomes';
+import { isAtEndpoint, readEndpoint, type SubscriptionEntry } from './subscriptions.ts';
 
 /** One meaning of a searched text. */
 export type SearchMatch =
@@ -36,23 +40,14 @@ type AccountMatch = {
   at: number;
 };
 
-/** Chooses some meanings; `keyKind`: the kind of a key. */
-export type MatchFilter = { as?: SearchMatch['kind'] | undefined; keyKind?: string | undefined };
-
 /** A key that events have. `events`: how many, counted up to `MOST_COUNTED`. */
 export type FoundKey = { kind: 'key'; key: string; keyKind: string; events: number; at: number };
 
+/** Chooses some meanings; `keyKind`: the kind of a key. */
+export type MatchFilter = { as?: SearchMatch['kind'] | undefined; keyKind?: string | undefined };
+
 /** Limit of the events counted for a key. */
 export const MOST_COUNTED = 1_000;
-
-/** Kind of a key that was found as a guid in a text: its real kind is unknown. */
-const UNKNOWN_KIND = 'guid';
-
-/** The latest events of a key, with all their keys. */
-const OF_KEY = `
-  select distinct k.event, ${ms('k.at')} as at, e.keys from (
-    select event, at from delivery_log.keys where number = $1 order by at desc limit ${MOST_COUNTED}
-  ) k cross join lateral (${ofPlace('k')}) e`;
 
 /**
  * Finds every meaning of a guid, a number, a VIN, the subject of an event, or the name of an account, however it is spelled; if there is
@@ -103,6 +98,15 @@ async function eventsNamed(postgres: Queryable, event: string): Promise<SearchMa
   return rows.map(({ action, at }) => ({ kind: 'event', event, ...readAction(action), at }) as SearchMatch);
 }
 
+/** Kind of a key that was found as a guid in a text: its real kind is unknown. */
+const UNKNOWN_KIND = 'guid';
+
+/** The latest events of a key, with all their keys. */
+const OF_KEY = `
+  select distinct k.event, ${ms('k.at')} as at, e.keys from (
+    select event, at from delivery_log.keys where number = $1 order by at desc limit ${MOST_COUNTED}
+  ) k cross join lateral (${ofPlace('k')}) e`;
+
 /** Returns each kind of a key, normalized, that the log has. */
 export async function keysNamed(postgres: Queryable, key: string): Promise<FoundKey[]> {
   const { rows } = await postgres.query<{ at: number; keys: string[] }>(OF_KEY, [numberOfKey(key)]);
@@ -123,8 +127,6 @@ export async function keysNamed(postgres: Queryable, key: string): Promise<Found
   }));
 }
 
-/** Finds what a text is a part of: a name, a guid, the URL of a subscription. */
-
 /** Limit of the results of each kind. */
 const MOST_OF_A_KIND = 20;
 
@@ -140,6 +142,36 @@ async function findByPart(postgres: Queryable, text: string): Promise<SearchMatc
   const accounts = await accountsNamed(postgres, text, 'part');
   if (FIRST_DIGITS.test(text)) return [...accounts, ...(await ofGuidsBeginning(postgres, text))];
   return [...accounts, ...(await subscriptionsAt(postgres, text))];
+}
+
+/** Guids of what events are about are not found by their first digits: the log has those by numbers of the whole. */
+async function ofGuidsBeginning(postgres: Queryable, beginning: string): Promise<SearchMatch[]> {
+  const accounts = await accountsBeginning(postgres, beginning);
+  const subscriptions = await subscriptionsBeginning(postgres, beginning);
+  const rows = await eventsBeginning(postgres, beginning, 'operator');
+  const events = rows.filter(({ event }) => event.startsWith(beginning));
+  const deliveries = (await deliveriesOf(postgres, rows, 'operator')).filter(({ delivery }) =>
+    delivery.startsWith(beginning),
+  );
+  return [
+    ...accounts,
+    ...subscriptions,
+    // Each once, however often it was routed, and of however many accounts.
+    ...latest(events, ({ event }) => event).flatMap(({ event, interface: interfaceName, action, at }) =>
+      interfaceName === null ? [] : [{ kind: 'event' as const, event, interface: interfaceName, action, at }],
+    ),
+    ...latest(deliveries, ({ delivery }) => delivery).map(foundDelivery),
+  ];
+}
+
+function latest<T extends { at: number }>(found: readonly T[], guidOf: (each: T) => string): T[] {
+  const inOrder = found.toSorted((one, other) => one.at - other.at);
+  const each = [...new Map(inOrder.map((row) => [guidOf(row), row])).values()];
+  return each.toSorted((one, other) => other.at - one.at).slice(0, MOST_OF_A_KIND);
+}
+
+function foundDelivery({ delivery, account, client, action, at, ...row }: DeliveryRow): DeliveryMatch {
+  return { kind: 'delivery', delivery, account, client, interface: row.interface, action, at };
 }
 
 const ACCOUNT = `guid as account, interface, name, ${ms('created_at')} as at`;
@@ -182,34 +214,4 @@ async function subscriptionsWhere(postgres: Queryable, where: string, values: un
     values,
   );
   return rows.map((row) => ({ kind: 'subscription', ...row }));
-}
-
-/** Guids of what events are about are not found by their first digits: the log has those by numbers of the whole. */
-async function ofGuidsBeginning(postgres: Queryable, beginning: string): Promise<SearchMatch[]> {
-  const accounts = await accountsBeginning(postgres, beginning);
-  const subscriptions = await subscriptionsBeginning(postgres, beginning);
-  const rows = await eventsBeginning(postgres, beginning, 'operator');
-  const events = rows.filter(({ event }) => event.startsWith(beginning));
-  const deliveries = (await deliveriesOf(postgres, rows, 'operator')).filter(({ delivery }) =>
-    delivery.startsWith(beginning),
-  );
-  return [
-    ...accounts,
-    ...subscriptions,
-    // Each once, however often it was routed, and of however many accounts.
-    ...latest(events, ({ event }) => event).flatMap(({ event, interface: interfaceName, action, at }) =>
-      interfaceName === null ? [] : [{ kind: 'event' as const, event, interface: interfaceName, action, at }],
-    ),
-    ...latest(deliveries, ({ delivery }) => delivery).map(foundDelivery),
-  ];
-}
-
-function latest<T extends { at: number }>(found: readonly T[], guidOf: (each: T) => string): T[] {
-  const inOrder = found.toSorted((one, other) => one.at - other.at);
-  const each = [...new Map(inOrder.map((row) => [guidOf(row), row])).values()];
-  return each.toSorted((one, other) => other.at - one.at).slice(0, MOST_OF_A_KIND);
-}
-
-function foundDelivery({ delivery, account, client, action, at, ...row }: DeliveryRow): DeliveryMatch {
-  return { kind: 'delivery', delivery, account, client, interface: row.interface, action, at };
 }

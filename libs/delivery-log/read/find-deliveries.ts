@@ -1,4 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
+import { ownerOf, type ListenerOption } from '../listener-client.ts';
 import {
   actionsOf,
   deliveriesAbout,
@@ -9,14 +10,13 @@ import {
   type CandidateRange,
   type Candidates,
 } from './candidates.ts';
-import { LATEST, type Cursor, type Page, type PageRequest, scanLog } from './cursor.ts';
+import { LATEST, scanLog, type Cursor, type Page, type PageRequest } from './cursor.ts';
 import type { DeliveryRow } from './deliveries.ts';
-import { type EndpointFilter, thoseAtEndpoint, wantedSubscriptions, type WantedSubscription } from './subscriptions.ts';
 import type { DeliveryEntry, DeliveryStatus, Reader } from './entries.ts';
+import type { AskedKey } from './events.ts';
 import { deliveriesBeginning } from './first-digits.ts';
 import { withAttempts } from './history.ts';
-import { ownerOf, type ToldListeners } from '../listener-client.ts';
-import type { AskedKey } from './events.ts';
+import { thoseAtEndpoint, wantedSubscriptions, type EndpointFilter, type WantedSubscription } from './subscriptions.ts';
 
 /** Filters of deliveries. Times are those at which they were made. */
 export type DeliveryFilter = {
@@ -39,7 +39,7 @@ export type DeliveryFilter = {
 };
 
 /** `withListeners`: set for operators who ask to see listeners too. */
-export type DeliveriesQuery = PageRequest & ToldListeners & { reader: Reader; filter: DeliveryFilter };
+export type DeliveriesQuery = PageRequest & ListenerOption & { reader: Reader; filter: DeliveryFilter };
 
 /** Before there was anything to record. */
 const EARLIEST_MS = 0;
@@ -64,12 +64,12 @@ export async function findDeliveries(
     isRare: isRare(reader, filter),
     find,
     entriesOf: async (candidates) => {
-      const wanted = await thoseWanted(postgres, candidates, { reader, filter, withListeners });
-      const told = await withAttempts(postgres, wanted.flat());
+      const wanted = await matchingOf(postgres, candidates, { reader, filter, withListeners });
+      const entries = await withAttempts(postgres, wanted.flat());
       let at = 0;
       return candidates.map(({ place }, index) => {
         const count = wanted[index]?.length ?? 0;
-        return told.slice(at, (at += count)).filter((entry) => isAskedFor(entry, place, filter));
+        return entries.slice(at, (at += count)).filter((entry) => isAskedFor(entry, place, filter));
       });
     },
   });
@@ -86,34 +86,34 @@ async function finderOf(postgres: Queryable, { reader, filter, withListeners }: 
   if (guid !== undefined) return (before) => candidatesBeginning(postgres, guid, { reader, before });
   if (about !== undefined)
     return (before, limit) => deliveriesAbout(postgres, { ...rangeOf(before, limit), reader, about });
-  const own = await ownOf(postgres, { reader, filter, withListeners });
-  if (isInVain(filter))
-    return (before, limit) => failedDeliveries(postgres, own, { ...rangeOf(before, limit), reader });
+  const wanted = await wantedOf(postgres, { reader, filter, withListeners });
+  if (isOfFailed(filter))
+    return (before, limit) => failedDeliveries(postgres, wanted, { ...rangeOf(before, limit), reader });
   return (before, limit) =>
-    own === 'all'
+    wanted === 'all'
       ? deliveriesOfAll(postgres, rangeOf(before, limit))
-      : deliveriesTo(postgres, own, rangeOf(before, limit));
+      : deliveriesTo(postgres, wanted, rangeOf(before, limit));
 }
 
+/** Limit of the subscriptions that are read for an operator's query. */
+const MOST_WANTED = 5_000;
+
 /** Returns the wanted subscriptions; `all`: no filter, or too many to read one by one. */
-async function ownOf(
+async function wantedOf(
   postgres: Queryable,
   { reader, filter, withListeners }: Finding,
 ): Promise<WantedSubscription[] | 'all'> {
   const { account, client, action, subscription, endpoint } = filter;
   const asked = { action, subscription, endpoint };
   if (reader !== 'operator') {
-    const { account: own, client: name, interface: interfaceName } = reader;
-    return wantedSubscriptions(postgres, { ...asked, account: own, client: name, interface: interfaceName });
+    const { account: owner, client: name, interface: interfaceName } = reader;
+    return wantedSubscriptions(postgres, { ...asked, account: owner, client: name, interface: interfaceName });
   }
   if ((account ?? subscription ?? endpoint) === undefined) return 'all';
-  const found = await wantedSubscriptions(postgres, { ...asked, account, client, withListeners }, LARGEST_OWN + 1);
-  const looks = isInVain(filter) ? found.length : actionsOf(found).length;
-  return found.length > LARGEST_OWN || looks > ONE_BY_ONE ? 'all' : found;
+  const found = await wantedSubscriptions(postgres, { ...asked, account, client, withListeners }, MOST_WANTED + 1);
+  const reads = isOfFailed(filter) ? found.length : actionsOf(found).length;
+  return found.length > MOST_WANTED || reads > ONE_BY_ONE ? 'all' : found;
 }
-
-/** Limit of the subscriptions that are read for an operator's question. */
-const LARGEST_OWN = 5_000;
 
 async function candidatesBeginning(
   postgres: Queryable,
@@ -131,7 +131,7 @@ async function candidatesBeginning(
 }
 
 /** Returns the wanted deliveries of each candidate, as far as that can be decided without their attempts. */
-async function thoseWanted(
+async function matchingOf(
   postgres: Queryable,
   candidates: readonly Candidate[],
   { reader, filter, withListeners }: Finding,
@@ -146,8 +146,8 @@ async function thoseWanted(
   const meant = candidates.map(({ deliveries }) => deliveries.filter(isMeant));
   if (endpoint === undefined) return meant;
   const subscriptions = meant.flat().map((row) => row.subscription);
-  const there = await thoseAtEndpoint(postgres, subscriptions, endpoint);
-  return meant.map((rows) => rows.filter((row) => there.has(row.subscription)));
+  const atEndpoint = await thoseAtEndpoint(postgres, subscriptions, endpoint);
+  return meant.map((rows) => rows.filter((row) => atEndpoint.has(row.subscription)));
 }
 
 /** Whether few of the deliveries that are read may match. */
@@ -160,7 +160,7 @@ function isRare(reader: Reader, { statuses, reason, about, endpoint, ...filter }
 const NOT_DELIVERED: readonly DeliveryStatus[] = ['exhausted', 'dropped'];
 
 /** Whether the filter matches only deliveries that ended without success: an index finds those. */
-function isInVain({ statuses, reason }: DeliveryFilter): boolean {
+function isOfFailed({ statuses, reason }: DeliveryFilter): boolean {
   return statuses === undefined ? reason !== undefined : statuses.every((each) => NOT_DELIVERED.includes(each));
 }
 
@@ -169,7 +169,7 @@ function isAskedFor(entry: DeliveryEntry, place: Cursor, filter: DeliveryFilter)
   if (statuses !== undefined && !statuses.includes(entry.status)) return false;
   if (reason !== undefined && entry.why?.reason !== reason) return false;
   if (guid !== undefined) return entry.at >= since && entry.at < until;
-  if (!isInVain(filter)) return true;
+  if (!isOfFailed(filter)) return true;
   if (!NOT_DELIVERED.includes(entry.status)) return false;
   // Sent again by hand, a delivery may have failed more than once: its place is the last end.
   const isAtItsPlace = about !== undefined || entry.attempts.at(-1)?.at === place.at;

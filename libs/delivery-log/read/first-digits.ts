@@ -12,7 +12,7 @@ const FIRST_GUID = '00000000-0000-0000-0000-000000000000';
 const LAST_GUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Limit of the attempts, and of the records of events, that are read. */
-const LOOKED_AT = 200;
+const MOST_READ = 200;
 
 /** Returns the first and the last guid that begin so. */
 export const guidsBeginning = (beginning: string): [string, string] => [
@@ -26,10 +26,10 @@ export const guidsBeginning = (beginning: string): [string, string] => [
  */
 const OF_BEGINNING = `
   select event, ${ms('max(at)')} as at from (
-    (select event, at from delivery_log.attempts where delivery >= $1::uuid and delivery <= $2::uuid limit ${LOOKED_AT})
+    (select event, at from delivery_log.attempts where delivery >= $1::uuid and delivery <= $2::uuid limit ${MOST_READ})
     union all
     (select event, at from delivery_log.events
-     where event >= $1::uuid and event <= $2::uuid and rejected_delivery is null and ($3::uuid is null or account = $3) limit ${LOOKED_AT})
+     where event >= $1::uuid and event <= $2::uuid and rejected_delivery is null and ($3::uuid is null or account = $3) limit ${MOST_READ})
   ) found group by event`;
 
 /**

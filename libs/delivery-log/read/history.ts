@@ -1,4 +1,5 @@
 import { isGuid } from '@waybell/events/guid';
+import type { Suppression } from '@waybell/line/outcomes';
 import {
   closerRemedy,
   isOwnFault,
@@ -7,9 +8,8 @@ import {
   unattempted,
   type ReasonKind,
 } from '@waybell/line/reasons';
-import type { Suppression } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { ToldListeners } from '../listener-client.ts';
+import type { ListenerOption } from '../listener-client.ts';
 import type { AttemptRow } from '../tables.ts';
 import { attemptsOf, type AttemptDetail } from './attempts.ts';
 import type { Page, PageRequest } from './cursor.ts';
@@ -18,9 +18,9 @@ import {
   deliveriesByGuid,
   deliveriesOf,
   withoutListeners,
+  waitingOf,
   type AskedDelivery,
   type DeliveryRow,
-  waitingOf,
   type WaitingNow,
 } from './deliveries.ts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict, Reader, Why, WithoutNulls } from './entries.ts';
@@ -33,7 +33,7 @@ import { whyNoSubscription } from './no-subscription.ts';
  */
 export async function timelineOf(
   postgres: Queryable,
-  { about, reader, withListeners, ...paging }: { about: AskedKey; reader: Reader } & ToldListeners & PageRequest,
+  { about, reader, withListeners, ...paging }: { about: AskedKey; reader: Reader } & ListenerOption & PageRequest,
 ): Promise<Page<EventEntry>> {
   const { entries: events, ...page } = await eventsAbout(postgres, { about, reader, ...paging });
   const isNone = events.length === 0 && paging.before === undefined && page.next === undefined;
@@ -41,7 +41,7 @@ export async function timelineOf(
     const entries = await eventHistory(postgres, about.key, reader, { withListeners });
     return { entries: entries.slice(0, paging.limit) };
   }
-  return { entries: await tell(postgres, events.flat(), reader, { withListeners }), ...page };
+  return { entries: await entriesOf(postgres, events.flat(), reader, { withListeners }), ...page };
 }
 
 /** Returns the history of one event: an entry for each time that it was routed. */
@@ -49,9 +49,9 @@ export async function eventHistory(
   postgres: Queryable,
   event: string,
   reader: Reader,
-  listeners: ToldListeners = {},
+  listeners: ListenerOption = {},
 ): Promise<EventEntry[]> {
-  return tell(postgres, await eventByGuid(postgres, event, reader), reader, listeners);
+  return entriesOf(postgres, await eventByGuid(postgres, event, reader), reader, listeners);
 }
 
 /** Returns one delivery with its attempts; undefined if there is none, or if it is not the reader's. */
@@ -69,9 +69,9 @@ export async function deliveryHistory(
 export async function withAttempts(
   postgres: Queryable,
   rows: readonly DeliveryRow[],
-  told: AttemptDetail = { withAnswers: false },
+  detail: AttemptDetail = { withAnswers: false },
 ): Promise<DeliveryEntry[]> {
-  const attempts = Map.groupBy(await attemptsOf(postgres, rows, told), ({ delivery }) => delivery);
+  const attempts = Map.groupBy(await attemptsOf(postgres, rows, detail), ({ delivery }) => delivery);
   const givenUp = rows.filter(({ delivery }) => attempts.get(delivery)?.some(isGivenUp));
   const deactivations = new Map(
     (await deactivationsBy(postgres, givenUp)).map(({ delivery, at, rule }) => [delivery, { at, rule }]),
@@ -95,15 +95,15 @@ export async function withAttempts(
   );
 }
 
-async function tell(
+async function entriesOf(
   postgres: Queryable,
   all: readonly EventRow[],
   reader: Reader,
-  { withListeners = false }: ToldListeners,
+  { withListeners = false }: ListenerOption,
 ): Promise<EventEntry[]> {
   // A rejected delivery is listed with its event.
-  const told = all.filter(({ rejectedDelivery }) => rejectedDelivery === null);
-  const rows = reader === 'operator' && !withListeners ? await withoutListeners(postgres, told) : told;
+  const listed = all.filter(({ rejectedDelivery }) => rejectedDelivery === null);
+  const rows = reader === 'operator' && !withListeners ? await withoutListeners(postgres, listed) : listed;
   const made = await deliveriesOf(postgres, rows, reader);
   const attempted = await withAttempts(postgres, made, { withAnswers: reader === 'operator' });
   const ofRecord = Map.groupBy(attempted, recordOf);
@@ -168,11 +168,11 @@ function clientOf(reader: Reader): { account: string; client: string } | undefin
 
 function rejectedVerdict({ rejectedDetail, rejectedDelivery }: EventRow, reason: string, reader: Reader): EventVerdict {
   // Faults of Waybell itself are not the client's business, and their text may quote anything.
-  const isTold = reader === 'operator' || !isOwnFault(reason);
+  const isShown = reader === 'operator' || !isOwnFault(reason);
   return {
     kind: 'rejected',
     ...why('rejected', reason),
-    detail: (isTold ? rejectedDetail : null) ?? '',
+    detail: (isShown ? rejectedDetail : null) ?? '',
     ...(rejectedDelivery !== null && { delivery: rejectedDelivery }),
   };
 }
@@ -190,8 +190,8 @@ type DeliveryParts = {
 };
 
 function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, waiting }: DeliveryParts): DeliveryEntry {
-  const told = attempts.map(attemptEntry);
-  const last = endOf(told);
+  const entries = attempts.map(attemptEntry);
+  const last = endOf(entries);
   const { delivery, event, interface: interfaceName, action, keys, at, subscription, account, client } = row;
   const entry = {
     delivery,
@@ -203,7 +203,7 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, wa
     subscription,
     account,
     client,
-    attempts: told,
+    attempts: entries,
     ...(deactivation !== undefined && { deactivation }),
     ...(waiting !== undefined && { waiting }),
   };
@@ -219,7 +219,7 @@ function deliveryEntry(row: DeliveryRow, { attempts, deactivation, rejection, wa
   };
 }
 
-/** Returns the attempt that determines the state. A delivered delivery stays delivered, whatever is tried afterwards. */
+/** Returns the attempt that determines the state. A delivered delivery stays delivered, however often it is sent afterwards. */
 function endOf(attempts: readonly AttemptEntry[]): AttemptEntry | undefined {
   return attempts.find(({ kind }) => kind === 'delivered') ?? attempts.at(-1);
 }

@@ -19,7 +19,7 @@ export type NoSubscription = {
 export type Unsent = { account: string; client?: string | undefined; action: string; at: number };
 
 /**
- * The router looks shortly before it records the time, and its clock may differ: a subscription made or switched on within this
+ * The router reads subscriptions shortly before it records the time, and its clock may differ: a subscription made or switched on within this
  * time before does not count.
  */
 const MOMENT_MS = 5_000;
@@ -52,19 +52,19 @@ export async function whyNoSubscription(postgres: Queryable, unsent: readonly Un
  * one was on.
  */
 export function causeOf(subscriptions: readonly SubscriptionEntry[], at: number): NoSubscription | undefined {
-  const told = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
-  for (const { each, standing } of told) {
+  const standings = subscriptions.map((each) => ({ each, standing: standingAt(each, at) }));
+  for (const { each, standing } of standings) {
     const { subscription } = each;
     const off = standing.kind === 'active' ? offJustBefore(each, at) : standing;
     if (off?.kind === 'switched_off') return { cause: 'switched_off', subscription, at: off.since, rule: off.rule };
     if (standing.kind === 'active' && at - each.createdAt < MOMENT_MS)
       return { cause: 'subscribed_later', subscription, at: each.createdAt };
   }
-  if (told.some(({ standing }) => standing.kind === 'active')) return undefined;
-  const ended = told.find(({ standing }) => standing.kind === 'ended');
+  if (standings.some(({ standing }) => standing.kind === 'active')) return undefined;
+  const ended = standings.find(({ standing }) => standing.kind === 'ended');
   if (ended?.standing.kind === 'ended')
     return { cause: 'ended', subscription: ended.each.subscription, at: ended.standing.at };
-  const later = told.findLast(({ standing }) => standing.kind === 'not_yet');
+  const later = standings.findLast(({ standing }) => standing.kind === 'not_yet');
   if (later === undefined) return { cause: 'never_subscribed' };
   return { cause: 'subscribed_later', subscription: later.each.subscription, at: later.each.createdAt };
 }

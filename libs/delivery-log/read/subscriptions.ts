@@ -1,9 +1,9 @@
-/** Finds subscriptions' states, now and at any earlier time, from their rows and the audit log. */
+/** Finds subscriptions by any filter, and their states, now and at any earlier time, from their rows and the audit log. */
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ms } from '../columns.ts';
+import type { ListenerOption } from '../listener-client.ts';
 import { DELIVERED_OR_RETRIED } from '../tables.ts';
-import type { ToldListeners } from '../listener-client.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */
@@ -35,7 +35,7 @@ export type Switch = { at: number; isOn: true } | { at: number; isOn: false; rul
 /** Selects one subscription, or those of a client, or of an account; without listeners' unless requested. */
 type SubscriptionSelection =
   | { subscription: string }
-  | ({ account: string; client?: string | undefined; action?: string | undefined } & ToldListeners);
+  | ({ account: string; client?: string | undefined; action?: string | undefined } & ListenerOption);
 
 type SubscriptionRow = Omit<SubscriptionEntry, 'switches'> & { deactivatedAt: number | null; rule: string | null };
 type SwitchRow = { subscription: string; at: number; isOn: boolean; rule: string | null };
@@ -97,8 +97,8 @@ export async function subscriptionsOf(
   return rows.map(({ deactivatedAt, rule, ...row }) => {
     const switches = (noted.get(row.subscription) ?? []).map(readSwitch);
     // The row may still have a switch that the audit log has deleted.
-    const isTold = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
-    const last = isTold ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
+    const isListed = deactivatedAt === null || switches.some(({ at }) => at === deactivatedAt);
+    const last = isListed ? [] : [{ at: deactivatedAt, isOn: false, rule: rule ?? 'unknown' } as const];
     return { ...row, switches: [...switches, ...last] };
   });
 }
@@ -236,7 +236,10 @@ export function readEndpoint(text: string): EndpointFilter | undefined {
   };
 }
 
-/** Builds a condition: the URL of the subscription `s` is at the endpoint; each parameter as SQL. An index has current subscriptions by their hosts. */
+/**
+ * Builds a condition: the URL of the subscription `s` is at the endpoint; each parameter as SQL. An index has current subscriptions by
+ * their hosts.
+ */
 export const isAtEndpoint = (host: string, origins: string, url: string): string =>
   `waybell.host_of(s.callback_url) = ${host}
    and (${origins}::text[] is null or exists (select from unnest(${origins}::text[]) o where starts_with(s.callback_url, o)))

@@ -3,12 +3,6 @@ import { systemClock, type Clock } from '@waybell/runtime/clock';
 /** The result of one statement. `slow`: it exceeded its limit; `error` is the one for Postgres being away. */
 export type WriteResult = { kind: 'written' } | { kind: 'refused'; reason: string } | { kind: 'slow'; error: Error };
 
-type AdaptiveWriterOptions = {
-  /** Limit of one statement. */
-  timeoutMs: number;
-  clock?: Clock;
-};
-
 /** A record that alone is too slow this often, while another is not, is itself at fault. */
 const SLOW_TIMES = 3;
 const TOO_SLOW = `takes longer than a statement may, alone, ${SLOW_TIMES} times`;
@@ -23,10 +17,14 @@ export class AdaptiveWriter<R> {
   readonly #size: BatchSize;
   #batchesWritten = 0;
 
-  constructor(write: (records: readonly R[]) => Promise<WriteResult>, options: AdaptiveWriterOptions) {
+  /** `timeoutMs`: the limit of one statement. */
+  constructor(
+    write: (records: readonly R[]) => Promise<WriteResult>,
+    { timeoutMs, clock = systemClock }: { timeoutMs: number; clock?: Clock },
+  ) {
     this.#write = write;
-    this.#clock = options.clock ?? systemClock;
-    this.#size = new BatchSize(options.timeoutMs);
+    this.#clock = clock;
+    this.#size = new BatchSize(timeoutMs);
   }
 
   /** Writes records. Resolves with why each was not written, undefined if it was. Throws if none can be: Postgres is away. */
@@ -104,8 +102,8 @@ function anyOf<R>(records: readonly R[]): R | undefined {
   return records[Math.floor(Math.random() * records.length)];
 }
 
-/** Part of the limit that a batch may take; one that takes more leaves no room for a larger one. */
-const ROOM = 1 / 2;
+/** Share of the limit within which a batch is quick: after one that was slower, batches do not grow. */
+const QUICK_SHARE = 1 / 2;
 const GROWTH = 1.25;
 
 /** Size of a batch: halves after one that was too slow, and grows again while there is time. */
@@ -115,7 +113,7 @@ class BatchSize {
 
   /** `timeoutMs`: the limit of a batch. */
   constructor(timeoutMs: number) {
-    this.#quickMs = timeoutMs * ROOM;
+    this.#quickMs = timeoutMs * QUICK_SHARE;
   }
 
   get most(): number {

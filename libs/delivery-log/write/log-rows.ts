@@ -10,12 +10,12 @@ import {
 import { messageDigits } from '@waybell/notifications/message-guid';
 import { packChunk } from '../chunk.ts';
 import {
-  type AttemptPart,
-  type EventPart,
   numberOfKey,
   partOf,
   PREFIX_BYTES,
   writeAction,
+  type AttemptPart,
+  type EventPart,
   type LogRows,
 } from '../tables.ts';
 import { dayOf } from './partitions.ts';
@@ -49,8 +49,8 @@ function eventPart(record: Routed | Rejected, account: string | undefined): Even
 }
 
 function subscriptionsOf({ receivers, deliveries }: Routed, account: string | undefined): string[] {
-  const own = receivers.length === 1 ? deliveries : deliveries.filter((each) => each.account === account);
-  return own.map(({ subscription }) => subscription);
+  const sent = receivers.length === 1 ? deliveries : deliveries.filter((each) => each.account === account);
+  return sent.map(({ subscription }) => subscription);
 }
 
 function suppressedOf({ suppressed }: Routed, account: string | undefined): Suppression[] {
@@ -109,8 +109,8 @@ class Chunks {
 
   putEvent(part: EventPart): void {
     const { record, account, subscriptions } = part;
-    const own = record.kind === 'routed' ? record.kept : undefined;
-    const kept = account !== undefined && own?.accounts.includes(account) ? own : undefined;
+    const ofRecord = record.kind === 'routed' ? record.kept : undefined;
+    const kept = account !== undefined && ofRecord?.accounts.includes(account) ? ofRecord : undefined;
     part.chunk = undefined;
     part.place = undefined;
     if (dayOf(record.at) < this.#oldestDay || (kept === undefined && subscriptions.length === 0)) return;

@@ -1,3 +1,8 @@
+/**
+ * Writes records as rows of the log, each once: by `copy`, in a transaction whose last statement numbers its chunks. Where some rows
+ * exist already, it finds which, and writes the others.
+ */
+import type { Outcome } from '@waybell/line/outcomes';
 import {
   copyAll,
   isConflict,
@@ -9,21 +14,20 @@ import {
   type Queryable,
 } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Outcome } from '@waybell/line/outcomes';
-import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
-import type { LogMetrics } from './log-metrics.ts';
-import { partsOf, rowsOf, type LogParts } from './log-rows.ts';
-import { dayOf, type Partitions } from './partitions.ts';
 import { columnNameOf, writerOf, typeOf } from '../columns.ts';
 import {
   columnsOf,
   writtenTables,
+  identityOf,
   type AnyPart,
   type LogRows,
   type WrittenTable,
-  identityOf,
   type TableName,
 } from '../tables.ts';
+import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
+import type { LogMetrics } from './log-metrics.ts';
+import { partsOf, rowsOf, type LogParts } from './log-rows.ts';
+import { dayOf, type Partitions } from './partitions.ts';
 
 /** A record that Postgres refuses, with its error. */
 type RefusedRecord = { outcome: Outcome; reason: string };
@@ -61,7 +65,7 @@ export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeo
     figures.outdated(outcomes.length - kept.length);
   }
 
-  /** Rows that exist stay as they are: which they are is asked only when there is one. */
+  /** Rows that exist stay as they are; only a conflict makes it find out which they are. */
   async function writeRows(parts: LogParts, copies: readonly Copy[]): Promise<void> {
     let [left, rows] = [parts, copies];
     for (let conflicts = 1; rows.length > 0; conflicts += 1) {
@@ -118,30 +122,6 @@ type Copied = { text: string; writers: ((part: AnyPart) => string)[] };
 // `fromEntries` does not type its result: `writtenTables` has every table.
 const COPIES = Object.fromEntries(writtenTables.map((table) => [table, copyOf(table)])) as Record<WrittenTable, Copied>;
 
-/** One at a time numbers its chunks and commits, so that numbers become visible in their order. */
-const ONE_COMMITS = 0x77_62_6c_63;
-
-const NUMBERS = 'delivery_log.commit_numbers';
-/** So far back numbers are looked at: a sequence that was set back would number commits below those that readers have seen. */
-const LATELY_MS = 86_400_000;
-
-/**
- * The statements that number chunks, right before the commit: a writer has the lock for no longer than that takes, and waits for nothing
- * meanwhile, least of all for its client.
- */
-function numbering(chunks: LogRows['chunks'], at: number): string {
-  if (chunks.length === 0) return '';
-  const moment = (time: number) => `'${new Date(time).toISOString()}'::timestamptz`;
-  const rows = chunks.map(({ chunk, at: first, until }) => `(${chunk}::bigint, ${moment(first)}, ${moment(until)})`);
-  return `;
-    select pg_advisory_xact_lock(${ONE_COMMITS});
-    select setval('${NUMBERS}', highest) from ${NUMBERS}, (
-      select max(number) as highest from delivery_log.commits where at > ${moment(at - LATELY_MS)}) c
-    where highest > last_value;
-    insert into delivery_log.commits (number, at, chunk, first_at, last_at)
-    select nextval('${NUMBERS}'), ${moment(at)}, * from (values ${rows.join(', ')}) c`;
-}
-
 function copyOf(table: WrittenTable): Copied {
   const columns = Object.entries(columnsOf(table));
   return {
@@ -177,6 +157,30 @@ function bytesOf(table: WrittenTable, rows: LogRows): Buffer[] {
   return [...pieces, piece.subarray(0, at)];
 }
 
+/** One at a time numbers its chunks and commits, so that numbers become visible in their order. */
+const ONE_COMMITS = 0x77_62_6c_63;
+
+const NUMBERS = 'delivery_log.commit_numbers';
+/** Numbers of commits of this time are compared: a sequence that was set back would number below what readers have seen. */
+const LATELY_MS = 86_400_000;
+
+/**
+ * The statements that number chunks, right before the commit: a writer has the lock for no longer than they take, and waits for nothing
+ * meanwhile, least of all for its client.
+ */
+function numbering(chunks: LogRows['chunks'], at: number): string {
+  if (chunks.length === 0) return '';
+  const moment = (time: number) => `'${new Date(time).toISOString()}'::timestamptz`;
+  const rows = chunks.map(({ chunk, at: first, until }) => `(${chunk}::bigint, ${moment(first)}, ${moment(until)})`);
+  return `;
+    select pg_advisory_xact_lock(${ONE_COMMITS});
+    select setval('${NUMBERS}', highest) from ${NUMBERS}, (
+      select max(number) as highest from delivery_log.commits where at > ${moment(at - LATELY_MS)}) c
+    where highest > last_value;
+    insert into delivery_log.commits (number, at, chunk, first_at, last_at)
+    select nextval('${NUMBERS}'), ${moment(at)}, * from (values ${rows.join(', ')}) c`;
+}
+
 const NAMES = ['events', 'attempts', 'deactivations'] as const satisfies (TableName & keyof LogParts)[];
 
 const IDENTITIES = NAMES.map((table) => {
@@ -190,6 +194,17 @@ const IDENTITIES = NAMES.map((table) => {
 });
 
 const WRITTEN = writtenText();
+
+function writtenText(): { name: string; text: string } {
+  let parameter = 0;
+  const reads = IDENTITIES.map(({ table, names, types }) => {
+    const arrays = types.map((type) => `$${(parameter += 1)}::${type}[]`);
+    const columns = names.join(', ');
+    return `select '${table}' as name, wanted.place::int from unnest(${arrays.join(', ')}) with ordinality as wanted (${columns}, place)
+      join delivery_log.${table} using (${columns})`;
+  });
+  return { name: 'written', text: reads.join('\nunion all\n') };
+}
 
 /**
  * Returns the parts without rows, each once. Parts that are left out must not be stored again: they may have been erased since.
@@ -211,15 +226,4 @@ async function unwritten(postgres: Queryable, parts: LogParts): Promise<LogParts
   ]);
   // Each table's parts, fewer than before.
   return Object.fromEntries(left) as LogParts;
-}
-
-function writtenText(): { name: string; text: string } {
-  let parameter = 0;
-  const looks = IDENTITIES.map(({ table, names, types }) => {
-    const arrays = types.map((type) => `$${(parameter += 1)}::${type}[]`);
-    const columns = names.join(', ');
-    return `select '${table}' as name, wanted.place::int from unnest(${arrays.join(', ')}) with ordinality as wanted (${columns}, place)
-      join delivery_log.${table} using (${columns})`;
-  });
-  return { name: 'written', text: looks.join('\nunion all\n') };
 }

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { matchesPattern } from '@waybell/catalog/names';
-import { messageGuid } from '@waybell/notifications/message-guid';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { isStored } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
 import { deliveryHistory, isMade } from '@waybell/delivery-log/read/history';
+import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Why nothing is sent. */
 export type SendRefusal =

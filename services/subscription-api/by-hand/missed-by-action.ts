@@ -24,7 +24,7 @@ export type MissedOfAction = {
 
 export type MissedByAction = {
   actions: MissedOfAction[];
-  /** Milliseconds since the epoch: the oldest are counted, as many as a replay takes, and those are of before this. Null: all are. */
+  /** Milliseconds since the epoch: only missed deliveries before this are counted, as many as one replay sends. Null: all are. */
   countedUntilMs: number | null;
 };
 

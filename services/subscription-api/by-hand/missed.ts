@@ -1,16 +1,23 @@
-/** Finds deliveries of actions that a client did not get, over all its subscriptions. */
-import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
-import type { Queryable } from '@waybell/runtime/postgres';
+/**
+ * Missed deliveries: those of actions that a client did not get, over all its subscriptions; and for each subscription the period in
+ * which it was off, noted until a replay is requested.
+ *
+ *     noted, when it is on again ── replayed, or found empty ──> nothing missed
+ *       ^                                                             │
+ *       └── switched off again, or the log got more of the period ───┘
+ */
 import { ms, time } from '@waybell/delivery-log/columns';
-import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { partOf, writeAction, IS_LATE } from '@waybell/delivery-log/tables';
 import { isStored } from '@waybell/delivery-log/read/bodies';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
 import { causeOf, stretchesWithout } from '@waybell/delivery-log/read/no-subscription';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
+import { partOf, writeAction, IS_LATE } from '@waybell/delivery-log/tables';
+import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
+import type { Queryable } from '@waybell/runtime/postgres';
 import { isUnderWay } from './ask.ts';
 
-/** Asks about actions in a time range, in milliseconds since the epoch. */
+/** Selects actions and a time range, in milliseconds since the epoch. */
 export type MissedQuery = {
   client: ClientReader;
   actions: readonly string[];
@@ -30,7 +37,7 @@ export type Missed = { action: string; event: string; at: number; isKept: boolea
   | { kind: 'suppressed'; reason: NoSubscriptionCause }
 );
 
-/** Returns the oldest first, at most `limit`. */
+/** Finds what was missed, the oldest first, at most `limit`. */
 export async function findMissed(postgres: Queryable, query: MissedQuery): Promise<Missed[]> {
   const { account, client } = query.client;
   const all = await subscriptionsOf(postgres, { account, client });
@@ -47,8 +54,8 @@ export async function findMissed(postgres: Queryable, query: MissedQuery): Promi
 const UNATTEMPTED = `array[${unattempted.map((reason) => `'${reason}'`).join(', ')}]`;
 
 /**
- * Deliveries whose last record says that they were given up, and whose body is still kept, or no longer where that is asked for. Of each
- * subscription the oldest alone are read, by the index.
+ * Deliveries whose last record says that they were given up, and whose body is still kept; `$5`: or is not. Only the oldest of each
+ * subscription are read, by the index.
  */
 const FAILED = `
   select delivery, event, subscription, kind as status, ${ms('at')} as at, reason, is_kept as "isKept",
@@ -90,7 +97,7 @@ const FIRST_AT = 'coalesce(min(at) filter (where is_kept), min(at))';
 
 /**
  * Events of time ranges of which the client has no delivery, and is not about to get one; each at the time of its first record that is
- * kept. The oldest records alone are read: an event has more than one where it was published again.
+ * kept. Only the oldest records are read: an event that was published again has more than one.
  */
 const WITHOUT_DELIVERY = `
   select event, ${ms(FIRST_AT)} as at, bool_or(is_kept) as "isKept"
@@ -147,9 +154,10 @@ async function suppressedOf(
   });
 }
 
-/** Periods that subscriptions missed while they were off, until a replay is requested. */
-
-/** In milliseconds since the epoch: the searched time range, and within it that from the first failure until the subscription was on again. */
+/**
+ * A period that a subscription missed while it was off. In milliseconds since the epoch: the time range to search, and within it the one
+ * from the first failure until the subscription was on again.
+ */
 export type NotedMissed = {
   sinceMs: number;
   untilMs: number;
@@ -159,7 +167,7 @@ export type NotedMissed = {
   isOver: boolean;
 };
 
-/** Shown of `s`: without the minutes by which the range is wider. */
+/** The period of `s` as it is shown: without the minutes by which the range is wider. */
 export const MISSED_FROM = `greatest(s.missed_since + interval '1 minute', s.created_at)`;
 export const MISSED_TO = `least(s.missed_until - interval '1 minute', now())`;
 
@@ -182,12 +190,12 @@ const OF_CURRENT = `
   from waybell.subscriptions s
   where s.guid = $1 and s.account_guid = $2 and s.client_id = $3 and s.interface = $4 and s.ended_at is null`;
 
-const SETTLE = `
+const NOTE_REPLAY = `
   update waybell.subscriptions set missed_since = coalesce(${time('$2')} - interval '1 minute', missed_since),
     missed_replayed_at = case when $2::float8 is null then now() end
   where guid = $1`;
 
-/** Reads it of a client's current subscription; locked, no other replay of it begins until the end of the transaction. */
+/** Reads the noted period of a client's current subscription; locked, no other replay of it begins until the end of the transaction. */
 export async function notedMissed(
   postgres: Queryable,
   { subscription, client }: { subscription: string; client: ClientReader },
@@ -200,11 +208,11 @@ export async function notedMissed(
   return rows[0]?.missed ?? undefined;
 }
 
-/** Settles those of which nothing is missing: nobody has to ask for an empty replay. What the delivery log gets later is noted again. */
-export const SETTLE_EMPTY = `
+/** Notes subscriptions that lack nothing as replayed: nobody has to ask for an empty replay. What the delivery log gets later is noted again. */
+export const NOTE_EMPTY = `
   update waybell.subscriptions set missed_replayed_at = now() where guid = any ($1::uuid[]) and missed_until <= now()`;
 
-/** Notes that it is replayed up to this time; without one, all of it. */
-export async function settleMissed(postgres: Queryable, subscription: string, upToMs: number | null): Promise<void> {
-  await postgres.query(SETTLE, [subscription, upToMs]);
+/** Notes that a subscription's period is replayed up to this time; null: all of it. */
+export async function noteReplay(postgres: Queryable, subscription: string, upToMs: number | null): Promise<void> {
+  await postgres.query(NOTE_REPLAY, [subscription, upToMs]);
 }

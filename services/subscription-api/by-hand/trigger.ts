@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { messageGuid } from '@waybell/notifications/message-guid';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { isOfOwner } from '@waybell/delivery-log/listener-client';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import type { Queryable } from '@waybell/runtime/postgres';
 import type { SendRefusal } from './ask.ts';
 
 /** Returns the body for a subscription with these fields and this message guid; or why it gets none. */
@@ -14,7 +14,7 @@ export type TriggerRequest = {
   event: string;
   action: string;
   client: ClientReader;
-  /** Whether the client's own subscription gets it although a listener runs. */
+  /** Whether the client's subscription gets it although a listener runs. */
   isEverywhere: boolean;
   by: string;
   bodyFor: BodyFor;
@@ -27,10 +27,10 @@ export type Triggered = {
   suppressed: (TriggerRecipient & { reason: string })[];
 };
 
-/** `elsewhere`: a listener runs, and is not subscribed to the action. */
+/** `other_actions`: a listener runs, and is not subscribed to the action. */
 export type TriggerRefusal =
   | Extract<SendRefusal, { why: 'stopped' }>
-  | { kind: 'refused'; why: 'unsubscribed' | 'elsewhere' };
+  | { kind: 'refused'; why: 'unsubscribed' | 'other_actions' };
 
 type TriggeredSubscriptionRow = {
   guid: string;
@@ -54,21 +54,21 @@ const INSERT = `
   values ($1, 'test', true, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, now())`;
 
 /**
- * Requests that an event which never happened is sent to the client's listeners, or its own subscription, as a test that is retried
+ * Requests that an event which never happened is sent to the client's listeners, or its subscription, as a test that is retried
  * like any delivery: also to one that is switched off or paused. Needs the caller's transaction.
  */
 export async function askForTrigger(postgres: Queryable, request: TriggerRequest): Promise<Triggered | TriggerRefusal> {
   const { event, action, client, isEverywhere, by, bodyFor } = request;
   const whose = [client.account, client.interface, client.client];
   const { rows } = await postgres.query<TriggeredSubscriptionRow>(TARGETS, whose);
-  const isAside = !isEverywhere && rows.some((each) => each.is_listener);
-  const meant = rows.filter((each) => each.action === action && (each.is_listener || !isAside));
-  if (meant.length === 0) return { kind: 'refused', why: isAside ? 'elsewhere' : 'unsubscribed' };
-  const stops = meant.flatMap(({ stop }) => stop ?? []);
+  const isForListeners = !isEverywhere && rows.some((each) => each.is_listener);
+  const targets = rows.filter((each) => each.action === action && (each.is_listener || !isForListeners));
+  if (targets.length === 0) return { kind: 'refused', why: isForListeners ? 'other_actions' : 'unsubscribed' };
+  const stops = targets.flatMap(({ stop }) => stop ?? []);
   const [stop] = stops;
-  if (stop !== undefined && stops.length === meant.length) return { kind: 'refused', why: 'stopped', stop };
+  if (stop !== undefined && stops.length === targets.length) return { kind: 'refused', why: 'stopped', stop };
   const triggered: Triggered = { kind: 'triggered', deliveries: [], suppressed: [] };
-  for (const target of meant.filter((each) => each.stop === null)) {
+  for (const target of targets.filter((each) => each.stop === null)) {
     const { guid: subscription, client_id: toClient, is_listener, generation, audit_field_set: auditFieldSet } = target;
     const delivery = messageGuid(event, subscription);
     const to = { subscription, isListener: is_listener };

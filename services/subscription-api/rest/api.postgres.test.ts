@@ -223,7 +223,7 @@ describe('paths and methods', () => {
   test('headers and bodies that do not end in time answer 408', async () => {
     await using hasty = await startApi({
       beside: api,
-      lookEveryMs: 50,
+      checkEveryMs: 50,
       limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 },
     });
     const { token } = await signUp(hasty, { interface: 'shipper' });
@@ -237,7 +237,7 @@ describe('paths and methods', () => {
   test('an idle connection is kept, and says how long, beyond the time that a request has for its headers', async () => {
     await using kept = await startApi({
       beside: api,
-      lookEveryMs: 50,
+      checkEveryMs: 50,
       limits: { headersTimeoutMs: 100, idleTimeoutMs: 620_000 },
     });
     const ask = 'GET /nope HTTP/1.1\r\nhost: a\r\n\r\n';
@@ -285,7 +285,7 @@ describe('paths and methods', () => {
   test('who does not read its answers loses its connection, and others get in', async () => {
     await using small = await startApi({
       beside: api,
-      lookEveryMs: 50,
+      checkEveryMs: 50,
       limits: { connectionLimit: 1, answerTimeoutMs: 100 },
     });
     const deaf = connect(small.port, '127.0.0.1').pause();
@@ -479,7 +479,7 @@ describe('a process', () => {
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
-    await using behind = await startApi({ beside: api, lookEveryMs: 50, through: through(proxy) });
+    await using behind = await startApi({ beside: api, checkEveryMs: 50, through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
     await proxy.cut();
@@ -521,7 +521,7 @@ describe('a process', () => {
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
     await using proxy = await cuttableProxy((await borrowPostgres()).url);
-    await using early = await startApi({ lookEveryMs: 50, isMigrated: false, through: through(proxy) });
+    await using early = await startApi({ checkEveryMs: 50, isMigrated: false, through: through(proxy) });
     const isWaitingFor = (what: string) => early.database.waitingFor().join().includes(what);
     const status = async () => problemStatus(await early.ask('GET', base, { token: 'wbl_x' }));
     await until('it waits for migrations', () => isWaitingFor('migrat'));

@@ -1,12 +1,12 @@
-import { until } from '@waybell/runtime/testing/until';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
+import { until } from '@waybell/runtime/testing/until';
+import { createConsoleLink } from '../console-links.ts';
 import { signUp, startApi, type TestApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { logDelivery } from '../testing/logged-delivery.ts';
-import { createConsoleLink } from '../console-links.ts';
 import { createToken } from '../tokens.ts';
 import { readLive } from '../testing/live-reader.ts';
 

@@ -37,7 +37,7 @@ let answered: Map<string, Promise<RawAnswer[]>>;
 beforeAll(async () => {
   forgery = await startForgery();
   api = await startApi({ jwt: forgery.rules });
-  hasty = await startApi({ beside: api, lookEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  hasty = await startApi({ beside: api, checkEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { token } = shipper;

@@ -3,24 +3,24 @@ import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
 import { operatorLine } from '@waybell/line/operating/operator-line';
 import { rejectedQueue, routerQueue } from '@waybell/line/topology';
-import { borrowRedis } from '@waybell/runtime/testing/borrow';
-import { until } from '@waybell/runtime/testing/until';
-import { readNetworks } from '@waybell/runtime/networks';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
+import { readNetworks } from '@waybell/runtime/networks';
 import { connectRedis } from '@waybell/runtime/redis';
 import { readKeyRing } from '@waybell/runtime/secrets';
+import { borrowRedis } from '@waybell/runtime/testing/borrow';
+import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from '../accounts.ts';
 import { openDatabase, type Database } from '../database.ts';
-import { createAdminApi } from '../rest/operators/admin-api.ts';
+import { keepCredentials } from '../receiver-credentials.ts';
 import { createApi, interfacesOf, type ApiOptions } from '../rest/api.ts';
-import { adminDocuments, publicDocuments, type Documents } from '../rest/documents/documents.ts';
 import { authenticateBearer, byAccessToken } from '../rest/authentication/authenticate.ts';
 import { byJwt, type JwtRules } from '../rest/authentication/by-jwt.ts';
-import type { Limits } from '../rest/http/limits.ts';
+import { adminDocuments, publicDocuments, type Documents } from '../rest/documents/documents.ts';
 import { sourceNetworks } from '../rest/documents/source-networks.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
+import type { Limits } from '../rest/http/limits.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
-import { keepCredentials } from '../receiver-credentials.ts';
+import { createAdminApi } from '../rest/operators/admin-api.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
@@ -49,7 +49,7 @@ type StartOptions = {
   /** The limit of a statement. */
   timeoutMs?: number;
   /** How often it looks at what it looks at every second. */
-  lookEveryMs?: number;
+  checkEveryMs?: number;
   limits?: Partial<Limits & ServerLimits>;
   trustedProxies?: string[];
   jwt?: JwtRules;
@@ -67,7 +67,7 @@ type StartOptions = {
  */
 export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   await using stack = new AsyncDisposableStack();
-  const { lookEveryMs = 1_000 } = options;
+  const { checkEveryMs = 1_000 } = options;
   const store = options.beside?.store ?? stack.use(await createTestDatabase(options));
   const url = options.through?.(store.url) ?? store.url;
   const database = stack.use(
@@ -76,7 +76,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
       role: '',
       poolSize: 8,
       timeoutMs: options.timeoutMs ?? PATIENT_MS,
-      lookEveryMs,
+      checkEveryMs,
       log: silentLog,
     }),
   );
@@ -86,7 +86,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
   const limits = { ...unlimited, ...options.limits };
   const measured = httpMetrics(metrics);
   const trustedProxies = options.trustedProxies ?? [];
-  const streams = openStreams({ ...options, lookEveryMs, database, redis, redisUrl, keyRing, eventLimits });
+  const streams = openStreams({ ...options, checkEveryMs, database, redis, redisUrl, keyRing, eventLimits });
   const common = {
     limits,
     trustedProxies,
@@ -124,7 +124,7 @@ export async function startApi(options: StartOptions = {}): Promise<TestApi> {
     line,
     queues: [rejectedQueue, routerQueue, 'none.of.these'],
   });
-  const at = { host: '127.0.0.1', port: 0, trustedProxies, lookEveryMs, ...limits };
+  const at = { host: '127.0.0.1', port: 0, trustedProxies, checkEveryMs, ...limits };
   const server = stack.use(await serveApi(api, at, measured));
   const adminServer = stack.use(await serveApi(adminApi, at, measured));
   // Streams end before the server waits for its answers to end.

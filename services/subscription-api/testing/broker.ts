@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { openCommandPublisher } from '@waybell/line/operating/operator-line';
-import { declareTopology } from '@waybell/line/operating/declare';
 import { publishRejected } from '@waybell/line/hand-over/suspicion';
 import type { Message } from '@waybell/line/messages';
+import { declareTopology } from '@waybell/line/operating/declare';
+import { openCommandPublisher } from '@waybell/line/operating/operator-line';
 import { smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange, routerQueue } from '@waybell/line/topology';
 import { borrowVhost } from '@waybell/runtime/testing/borrow';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { closeServer, listen } from '@waybell/runtime/health';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { closeServer, listen } from '@waybell/runtime/health';
 
 export type IssuedKey = { kid: string; alg: string; privateKey: CryptoKey; shown: JWK };
 

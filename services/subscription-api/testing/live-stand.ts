@@ -19,7 +19,7 @@ export class LiveStand implements AsyncDisposable {
   }
 
   static async start(options: Parameters<typeof startApi>[0] = {}): Promise<LiveStand> {
-    return new LiveStand(await startApi({ timeoutMs: 60_000, lookEveryMs: 50, ...options }));
+    return new LiveStand(await startApi({ timeoutMs: 60_000, checkEveryMs: 50, ...options }));
   }
 
   /** A carrier that is subscribed to `order.created`. */

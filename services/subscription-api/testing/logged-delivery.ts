@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { copiesOf } from '@waybell/delivery-log/write/write-outcomes';
+import type pg from 'pg';
 import { partsOf, rowsOf } from '@waybell/delivery-log/write/log-rows';
+import { copiesOf } from '@waybell/delivery-log/write/write-outcomes';
 import { normalizedKey } from '@waybell/events/keys';
 import type { ByHand } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
-import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { copyAll } from '@waybell/runtime/postgres';
-import type pg from 'pg';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 
 type What = {
   account: string;

@@ -6,9 +6,9 @@ import type { Database } from '../database.ts';
 import type { ListenerLimits } from '../listeners.ts';
 import { awaitEnds } from '../rest/deliveries/await-ends.ts';
 import { serveListeners, type ServeListenersOptions } from '../rest/listeners/listeners.ts';
-import { openLive } from '../rest/live/live.ts';
 import { streamCapacity, type StreamLimits } from '../rest/live/event-stream.ts';
 import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
+import { openLive } from '../rest/live/live.ts';
 
 export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;
 export type ListenerTestSettings = Partial<ServeListenersOptions['listening'] & ListenerLimits>;
@@ -21,7 +21,7 @@ export type StreamsOptions = {
   eventLimits: ServeListenersOptions['eventLimits'];
   catalog?: readonly Action[] | undefined;
   live?: LiveSettings | undefined;
-  lookEveryMs: number;
+  checkEveryMs: number;
   listeners?: ListenerTestSettings | undefined;
 };
 
@@ -32,17 +32,24 @@ const patient = { lifeMs: PATIENT_MS, answerLimitMs: 2 * PATIENT_MS, waitingLimi
 
 /** The live feed, listeners, and what waits for ends. Disposed of, they end their streams. */
 export function openStreams(options: StreamsOptions) {
-  const { redisUrl, catalog = actions, live: given = {}, listeners = {}, ...common } = options;
+  const {
+    redisUrl,
+    catalog = actions,
+    live: given = {},
+    listeners = {},
+    checkEveryMs: pollEveryMs,
+    ...common
+  } = options;
   const { knownAgainMs, until, ...limits } = given;
   const ended = new AbortController();
-  const room = streamCapacity({ ...manyStreams, ...limits }, until);
-  const live = openLive({ ...common, catalog, room, log: silentLog });
-  const awaiting = awaitEnds({ ...common, room, log: silentLog });
+  const capacity = streamCapacity({ ...manyStreams, ...limits }, until);
+  const live = openLive({ ...common, pollEveryMs, catalog, capacity, log: silentLog });
+  const awaiting = awaitEnds({ ...common, pollEveryMs, capacity, log: silentLog });
   const hearing = connectRedis({ url: redisUrl, timeoutMs: PATIENT_MS, log: silentLog });
   const listenerSettings = serveListeners({
     ...common,
     hearing,
-    room,
+    capacity,
     until: ended.signal,
     log: silentLog,
     listening: { ...patient, ...listeners },
@@ -52,7 +59,7 @@ export function openStreams(options: StreamsOptions) {
     routes: { live, awaiting, listenerSettings, ...(knownAgainMs !== undefined && { knownAgainMs }) },
     async [Symbol.asyncDispose]() {
       ended.abort();
-      room[Symbol.dispose]();
+      capacity[Symbol.dispose]();
       await live[Symbol.asyncDispose]();
       await awaiting[Symbol.asyncDispose]();
       await listenerSettings[Symbol.asyncDispose]();

@@ -1,10 +1,11 @@
-import type { Interface } from '@waybell/catalog/action';
 import type { Request } from 'express';
+/** Callers of the API: how a request's token names them, and what they may do. */
+import type { Interface } from '@waybell/catalog/action';
 import type { Actor, CallerOrigin } from '../../actor.ts';
-import { TOKEN_PREFIX, type Scope, hashToken } from '../../tokens.ts';
-import { Problem } from '../http/problem.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables.ts';
+import { TOKEN_PREFIX, hashToken, type Scope } from '../../tokens.ts';
+import { Problem } from '../http/problem.ts';
 
 /** The client of an account that sent the request, and its rights. */
 export type Caller = {
@@ -14,18 +15,18 @@ export type Caller = {
   clientId: string;
   features: readonly string[];
   scopes: readonly string[];
-  /** Why that may be none, for people: what the token lacks. */
+  /** Why there may be no scope, for people: what the token lacks. */
   whyNoScope?: string;
   /** Named for what it changes. */
   actor: Actor;
-  /** An operator asks for the client. */
+  /** An operator acts for the client. */
   isOperator?: true;
 };
 
-/** Throws a Problem where the request carries no token that holds, Unavailable where that cannot be known now. */
+/** Finds who sent a request. Throws a Problem if it has no valid token, Unavailable if that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;
 
-/** Finds the owner of a token. Throws a Problem (401, `invalidToken`) where it does not hold, Unavailable as above. */
+/** Finds the owner of a token. Throws a Problem (401, `invalidToken`) if it is not valid, Unavailable if that cannot be known now. */
 export type FindCaller = (token: string, from: CallerOrigin) => Promise<Caller>;
 
 const SCHEME = 'bearer ';
@@ -56,36 +57,6 @@ export function bearerTokenOf(request: Request): string | undefined {
   return token === '' ? undefined : token;
 }
 
-/** Throws a Problem (403) unless the caller belongs to the interface and has the scope. */
-export function requireRight(caller: Caller, right: { interface: Interface; scope: Scope }): void {
-  if (caller.interface !== right.interface) {
-    const detail = `This is the ${right.interface} interface; the access token is for the ${caller.interface} one.`;
-    const challenge = `Bearer realm="waybell", error="insufficient_scope", error_description="${detail}"`;
-    throw new Problem('other-interface', detail, { headers: { 'www-authenticate': challenge } });
-  }
-  requireScope(caller, right.scope);
-}
-
-/** Throws a Problem (403) unless the caller has the scope, on whichever interface. */
-export function requireScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes.includes(scope)) return;
-  const challenge = `Bearer realm="waybell", error="insufficient_scope", scope="${scope}"`;
-  const none = caller.whyNoScope === undefined ? 'none' : `none: it has ${caller.whyNoScope}`;
-  const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || none}.`;
-  throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
-}
-
-/** Whether verification tokens are shown: who may change subscriptions has to set them, operators only act for the client. */
-export const seesTokens = ({ scopes, isOperator }: Caller): boolean =>
-  scopes.includes('webhooks:write') && isOperator !== true;
-
-/** The answer to a token that does not hold; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
-export function invalidToken(detail: string): Problem {
-  const description = detail.replaceAll(/[^\x20-\x7e]|["\\]/g, '');
-  const challenge = `Bearer realm="waybell", error="invalid_token", error_description="${description}"`;
-  return new Problem('invalid-token', detail, { headers: { 'www-authenticate': challenge } });
-}
-
 function requireBearerToken(request: Request): string {
   const token = bearerTokenOf(request);
   if (token === undefined) {
@@ -97,7 +68,14 @@ function requireBearerToken(request: Request): string {
   return token;
 }
 
-/** Postgres judges, by its own clock, so that no date has to be read. */
+/** The answer to a token that is not valid; `detail` is for people, and in the challenge as far as RFC 6750 allows. */
+export function invalidToken(detail: string): Problem {
+  const description = detail.replaceAll(/[^\x20-\x7e]|["\\]/g, '');
+  const challenge = `Bearer realm="waybell", error="invalid_token", error_description="${description}"`;
+  return new Problem('invalid-token', detail, { headers: { 'www-authenticate': challenge } });
+}
+
+/** Postgres decides by its clock, so that no date has to be read. */
 const FIND = `
   select t.guid, t.client_id as "clientId", t.scopes, a.interface, a.guid as "accountGuid", a.name as "accountName", a.features,
     case when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end as state,
@@ -132,9 +110,32 @@ export function byAccessToken(database: Database): FindCaller {
   };
 }
 
+/** Throws a Problem (403) unless the caller belongs to the interface and has the scope. */
+export function requireRight(caller: Caller, right: { interface: Interface; scope: Scope }): void {
+  if (caller.interface !== right.interface) {
+    const detail = `This is the ${right.interface} interface; the access token is for the ${caller.interface} one.`;
+    const challenge = `Bearer realm="waybell", error="insufficient_scope", error_description="${detail}"`;
+    throw new Problem('other-interface', detail, { headers: { 'www-authenticate': challenge } });
+  }
+  requireScope(caller, right.scope);
+}
+
+/** Throws a Problem (403) unless the caller has the scope, on whichever interface. */
+export function requireScope(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return;
+  const challenge = `Bearer realm="waybell", error="insufficient_scope", scope="${scope}"`;
+  const none = caller.whyNoScope === undefined ? 'none' : `none: it has ${caller.whyNoScope}`;
+  const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || none}.`;
+  throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
+}
+
 /** Throws a Problem (401, 403) unless the request has a token with the scope `admin`; else says who is named for what it changes. */
 export async function admitOperator(authenticate: Authenticate, request: Request): Promise<Actor> {
   const caller = await authenticate(request);
   requireScope(caller, 'admin');
   return caller.actor;
 }
+
+/** Whether verification tokens are shown: who may change subscriptions has to set them, operators only act for the client. */
+export const seesTokens = ({ scopes, isOperator }: Caller): boolean =>
+  scopes.includes('webhooks:write') && isOperator !== true;

@@ -1,20 +1,24 @@
+/** Callers by the JWTs of an issuer: their claims, their scopes, and the keys that sign them. */
+import { errors, jwtVerify, createRemoteJWKSet, customFetch, type JWTPayload, type FetchImplementation } from 'jose';
 import { isGuid } from '@waybell/events/guid';
+import { systemClock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { errors, jwtVerify, type JWTPayload, createRemoteJWKSet, customFetch, type FetchImplementation } from 'jose';
 import type { Actor } from '../../actor.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables.ts';
 import { isClientName, DEFAULT_SCOPES, type Scope } from '../../tokens.ts';
 import { invalidToken, type Caller, type FindCaller } from './authenticate.ts';
-import { systemClock } from '@waybell/runtime/clock';
 
 /** Rules that JWTs must satisfy, and the claims that name their client. */
-export type JwtRules = JwtScopeRules & {
+export type JwtRules = {
   issuer: string;
+  audience: string;
   jwksUrl: URL;
   algorithms: string[];
   /** How much the clocks of issuer and process may differ. */
   leewayMs: number;
+  /** Scopes of a JWT without a claim that names some. */
+  defaultScopes: readonly Scope[];
   /** The names of the claims. */
   claims: { account: string; client: string; interface: string };
 };
@@ -24,7 +28,7 @@ type NamedCaller = Pick<Caller, 'accountGuid' | 'clientId' | 'interface' | 'scop
 // RFC 3339 has no way to write a later year.
 const LAST_EXPIRY_S = 253_402_300_799;
 
-/** A name that is shown to people must be one word of a line, and fit there. */
+/** A name that is shown to people must fit into a line. */
 const NAME = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,255}$/u;
 
 /**
@@ -111,12 +115,6 @@ function badClaim(name: string): Error {
   return invalidToken(`The claim ${name} of the access token is missing, or not one that is accepted here.`);
 }
 
-type JwtScopeRules = {
-  /** Scopes of a JWT that has none of the claims below. */
-  defaultScopes: readonly Scope[];
-  audience: string;
-};
-
 /** Claims with the scopes granted to the client: RFC 9068, 2.2.3, and `scp` of Microsoft Entra and Okta. */
 const GRANTED = ['scope', 'scp'];
 /**
@@ -131,7 +129,10 @@ const ASSIGNED = ['permissions', 'roles'];
  * separated by spaces or commas, or a list of such. A word counts as it is written, alone or after the audience and a slash.
  * Throws a Problem (401) where a claim that is read is of another kind.
  */
-export function jwtScopes(payload: JWTPayload, rules: JwtScopeRules): Pick<Caller, 'scopes' | 'whyNoScope'> {
+export function jwtScopes(
+  payload: JWTPayload,
+  rules: Pick<JwtRules, 'defaultScopes' | 'audience'>,
+): Pick<Caller, 'scopes' | 'whyNoScope'> {
   if (![...GRANTED, ...ASSIGNED].some((name) => payload[name] !== undefined)) {
     return { scopes: rules.defaultScopes, whyNoScope: `no claim ${GRANTED.join(', ')}, ${ASSIGNED.join(' or ')}` };
   }
@@ -157,13 +158,13 @@ function wordsOf(name: string, claim: unknown): string[] {
 const KEPT_MS = 600_000;
 /** Tokens with an unknown key cause a fetch of the keys at most this often, whatever its result. */
 const ASKED_EVERY_MS = 60_000;
-/** Without keys no caller can be let in: then they are asked for this often. */
+/** Without keys no caller can be admitted: then they are fetched this often. */
 const ASKED_WITHOUT_KEYS_EVERY_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
 /**
- * The keys that an issuer shows under `url` (JWKS), fetched when first needed, kept for ten minutes and fetched again
- * when a token names one that is not there, which is how a rotation is seen. Throws while they cannot be had.
+ * The keys that an issuer shows under `url` (JWKS): fetched when first needed, kept for ten minutes, and fetched again when a token names
+ * another one, as after a rotation. Throws while they cannot be fetched.
  */
 export function issuerKeys(
   url: URL,

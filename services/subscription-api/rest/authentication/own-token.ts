@@ -1,12 +1,13 @@
+/** Routes about a caller's token: its owner and rights, and the exchange of a link to the console for one. */
 import { Router } from 'express';
-import { answerObject, addPath } from '../http/routes.ts';
-import { requireScope, type Authenticate, type Caller, originOf } from './authenticate.ts';
 import { newConsoleSession } from '@waybell/contracts/openapi/access-paths';
 import { openConsoleLink } from '../../console-links.ts';
 import type { Database } from '../../database.ts';
 import { bodyReader, readJson } from '../http/body.ts';
-import { Problem } from '../http/problem.ts';
 import { limitFailures, type LimitOptions } from '../http/limits.ts';
+import { Problem } from '../http/problem.ts';
+import { answerObject, addPath } from '../http/routes.ts';
+import { requireScope, originOf, type Authenticate, type Caller } from './authenticate.ts';
 
 /** Returns the owner and the rights of a request's token, for any valid token, whatever its scopes. */
 export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {
@@ -23,7 +24,7 @@ export function ownTokenRoutes({ authenticate }: { authenticate: Authenticate })
   return router;
 }
 
-/** The same for operators. */
+/** Returns the owner and the rights of an operator's token, to operators. */
 export function operatorTokenRoutes({ authenticate }: { authenticate: Authenticate }): Router {
   const router = Router({ caseSensitive: true });
 
@@ -52,7 +53,7 @@ type ConsoleSessionOptions = {
 
 const readSession = bodyReader<{ code: string }>(newConsoleSession);
 
-/** Exchanges links to the console for access tokens. Codes that are wrong count as access tokens that are. */
+/** Exchanges links to the console for access tokens. Wrong codes count as invalid access tokens do. */
 export function consoleSessionRoutes({ database, limits, redis, log }: ConsoleSessionOptions): Router {
   const router = Router({ caseSensitive: true });
   const failures = limitFailures({ ...limits, redis, log });

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { closeServer, listen } from '@waybell/runtime/health';
 import express from 'express';
 import { silentLog } from '@waybell/runtime/testing/database';
+import { closeServer, listen } from '@waybell/runtime/health';
 import { answerProblems } from '../http/problem.ts';
 import { consoleRoutes, type ConsoleSettings } from './console.ts';
 

@@ -1,6 +1,6 @@
-import { builtFiles } from '@waybell/console/built-files';
 import compression from 'compression';
 import express, { Router, type RequestHandler, type Response } from 'express';
+import { builtFiles } from '@waybell/console/built-files';
 import { pagePolicy } from '../documents/page-policy.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath } from '../http/routes.ts';
@@ -13,7 +13,7 @@ export type ConsoleSettings = {
   signIn?: { issuer: string; clientId: string; scope: string; audience: string; origins: string[] } | undefined;
   /** Name shown by the page; defaults to Waybell. */
   name?: string | undefined;
-  /** Its colour, so that it can be read on the page's light and dark grounds: CSS colours. */
+  /** Its colour in CSS, such that it can be read on the page's light and dark grounds. */
   accent?: { light: string; dark: string } | undefined;
   /** Grafana's, for a link. */
   dashboardUrl?: string | undefined;
@@ -22,7 +22,7 @@ export type ConsoleSettings = {
 /** `parents`: origins whose pages may frame the page. */
 export type ServedConsole = { settings: ConsoleSettings; parents: readonly string[] };
 
-/** Files with a hash in their name never change; the page, which names them, must be asked for again. */
+/** Files with a hash in their name never change; the page, which names them, must be requested again. */
 const HASHED = /[\\/]assets[\\/]/;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 

@@ -1,5 +1,8 @@
+/** Clients' credentials for their hosts: the routes, the check of a token URL, and the reading of a request with all its faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Request } from 'express';
+import { credentialsRequest } from '@waybell/contracts/openapi/credentials-paths';
+import { shownUrl } from '@waybell/notifications/callback';
 import {
   TOKEN_CHECK_MS,
   TOKEN_CHECKS,
@@ -19,12 +22,10 @@ import {
 } from '../../receiver-credentials.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope } from '../authentication/authenticate.ts';
-import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { readJson, readNothing, bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
 import { Problem, type Fault } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
-import { credentialsRequest } from '@waybell/contracts/openapi/credentials-paths';
-import { shownUrl } from '@waybell/notifications/callback';
+import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { readCertificate } from './read-certificate.ts';
 
 type OfHost = { host: string };
@@ -106,9 +107,9 @@ function view({ host, shown, changedAt, subscriptions }: HostCredentials) {
   return { host, headers, basic, oauth2, certificate, changed_at: changedAt.toISOString(), subscriptions };
 }
 
-const LOOK_MS = 50;
-/** A deliverer has taken it after so many. */
-const LOOKS_UNTIL_TAKEN = 40;
+const POLL_MS = 50;
+/** A deliverer has begun the check after so many polls. */
+const POLLS_UNTIL_BEGUN = 40;
 const NOT_TRIED: TokenCheckResult = { status: 'not_tried' };
 
 /**
@@ -119,20 +120,20 @@ async function checkToken(redis: Redis, check: TokenCheck): Promise<TokenCheckRe
   const asked = JSON.stringify(check);
   try {
     await redis.multi().rpush(TOKEN_CHECKS, asked).pexpire(TOKEN_CHECKS, TOKEN_CHECK_MS).exec();
-    for (let looks = 1; looks <= TOKEN_CHECK_MS / LOOK_MS; looks += 1) {
-      await sleep(LOOK_MS);
+    for (let polls = 1; polls <= TOKEN_CHECK_MS / POLL_MS; polls += 1) {
+      await sleep(POLL_MS);
       const result = await redis.get(tokenCheckKey(check.guid));
       // Only deliverers write it.
       if (result !== null) return JSON.parse(result) as TokenCheckResult;
-      if (looks === LOOKS_UNTIL_TAKEN && (await redis.lrem(TOKEN_CHECKS, 1, asked)) > 0) return NOT_TRIED;
+      if (polls === POLLS_UNTIL_BEGUN && (await redis.lrem(TOKEN_CHECKS, 1, asked)) > 0) return NOT_TRIED;
     }
   } catch {
-    // Redis is away, which readiness tells.
+    // Redis is away, which readiness reports.
   }
   return NOT_TRIED;
 }
 
-/** The body fits the schema. */
+/** A body that fits the schema. */
 type CredentialsBody = Omit<ReceiverCredentials, 'oauth2'> & { oauth2?: OAuth2Body };
 type OAuth2Body = {
   token_url: string;
@@ -144,8 +145,8 @@ type OAuth2Body = {
 };
 
 type ReadRequest = Omit<NewCredentials, 'host'>;
-/** A part of it; empty where it was left out. */
-type Part = { faults: Fault[]; credentials?: ReceiverCredentials; shown?: ShownCredentials };
+/** One kind of credentials in a request; empty if it was left out. */
+type ReadKind = { faults: Fault[]; credentials?: ReceiverCredentials; shown?: ShownCredentials };
 
 const faultsOfSchema = bodyFaults(credentialsRequest);
 const OF_HEADERS = `${pointTo('headers')}/`;
@@ -166,24 +167,24 @@ export async function readCredentialsRequest(
   // The body fits the schema.
   const asked = body as CredentialsBody;
   const { headers, basic, oauth2, certificate } = asked;
-  const parts: Part[] = [
+  const kinds: ReadKind[] = [
     headers === undefined
       ? NONE
       : { faults: ofHeaders, credentials: { headers }, shown: { headers: Object.keys(headers) } },
     basic === undefined ? NONE : readBasic(basic),
     oauth2 === undefined ? NONE : await readOAuth2(oauth2, rules),
-    certificate === undefined ? NONE : partOfCertificate(certificate, nowMs),
+    certificate === undefined ? NONE : readCertificateKind(certificate, nowMs),
     { faults: kindFaults(body) },
   ];
-  const faults = parts.flatMap((part) => part.faults);
+  const faults = kinds.flatMap((kind) => kind.faults);
   if (faults.length > 0) throw invalidBody(faults);
   return {
-    credentials: Object.assign({}, ...parts.map((part) => part.credentials)),
-    shown: Object.assign({}, ...parts.map((part) => part.shown)),
+    credentials: Object.assign({}, ...kinds.map((kind) => kind.credentials)),
+    shown: Object.assign({}, ...kinds.map((kind) => kind.shown)),
   };
 }
 
-const NONE: Part = { faults: [] };
+const NONE: ReadKind = { faults: [] };
 
 /** A request has one Authorization. */
 function kindFaults(body: unknown): Fault[] {
@@ -200,15 +201,15 @@ function kindFaults(body: unknown): Fault[] {
   return others.length < 2 ? [] : [{ pointer: pointTo('oauth2'), detail: 'cannot be beside basic: give one of them' }];
 }
 
-function readBasic(basic: NonNullable<ReceiverCredentials['basic']>): Part {
+function readBasic(basic: NonNullable<ReceiverCredentials['basic']>): ReadKind {
   const { username, password } = basic;
   const isEmpty = username + password === '';
-  const broken = (['username', 'password'] as const).filter((part) => !basic[part].isWellFormed());
+  const broken = (['username', 'password'] as const).filter((member) => !basic[member].isWellFormed());
   return {
     faults: [
       ...(isEmpty ? [{ pointer: pointTo('basic'), detail: 'has neither a username nor a password' }] : []),
-      ...broken.map((part) => ({
-        pointer: pointTo('basic', part),
+      ...broken.map((member) => ({
+        pointer: pointTo('basic', member),
         detail: 'holds half a character (a lone surrogate)',
       })),
     ],
@@ -217,7 +218,7 @@ function readBasic(basic: NonNullable<ReceiverCredentials['basic']>): Part {
   };
 }
 
-async function readOAuth2(oauth2: OAuth2Body, rules: CallbackRules): Promise<Part> {
+async function readOAuth2(oauth2: OAuth2Body, rules: CallbackRules): Promise<ReadKind> {
   const { token_url, client_id: clientId, client_secret: clientSecret, secret_in: secretIn, ...more } = oauth2;
   const read = await readCallbackUrl(token_url, rules);
   if ('fault' in read) return { faults: [{ pointer: pointTo('oauth2', 'token_url'), detail: read.fault }] };
@@ -230,7 +231,7 @@ async function readOAuth2(oauth2: OAuth2Body, rules: CallbackRules): Promise<Par
   };
 }
 
-function partOfCertificate(given: NonNullable<ReceiverCredentials['certificate']>, nowMs: number): Part {
+function readCertificateKind(given: NonNullable<ReceiverCredentials['certificate']>, nowMs: number): ReadKind {
   const read = readCertificate(given, nowMs);
   if ('faults' in read) return read;
   const { certificate, shown } = read;
@@ -246,17 +247,18 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** Headers that callbacks have already, or that frame a message; a constant `Date` is wrong. */
-const OWN = new Set(
+const RESERVED = new Set(
   [
     'x-service-verification-token user-agent accept-encoding traceparent tracestate date host __proto__',
     'connection keep-alive te trailer trailers transfer-encoding upgrade expect',
   ].flatMap((names) => names.split(' ')),
 );
-const OWN_PREFIXES = ['webhook-', 'x-webhook-', 'content-', 'proxy-'];
+const RESERVED_PREFIXES = ['webhook-', 'x-webhook-', 'content-', 'proxy-'];
 
-const isOwn = (name: string): boolean => OWN.has(name) || OWN_PREFIXES.some((prefix) => name.startsWith(prefix));
+const isReserved = (name: string): boolean =>
+  RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 
-/** Returns faults of the headers for callbacks. No fault shows a value, nor an invalid name. */
+/** Finds faults of the headers for callbacks. No fault shows a value, nor an invalid name. */
 export function headerFaults(headers: Record<string, unknown>): Fault[] {
   const entries = Object.entries(headers);
   if (entries.length === 0)
@@ -278,7 +280,7 @@ const nameDetail = (index: number): string =>
   `has a name, number ${index + 1}, that no header can have: at most ${LONGEST_NAME} letters, digits and - _ . and the like, such as X-Api-Key`;
 
 function headerFault(name: string, value: unknown): string | null {
-  if (isOwn(name.toLowerCase()))
+  if (isReserved(name.toLowerCase()))
     return 'is a header that callbacks have, or may not have: give another, or leave it out';
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'is empty: give a value, or leave the header out';

@@ -17,14 +17,14 @@ const LEAST_RSA_BITS = 2_048;
 const MOST_RSA_BITS = 4_096;
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 const OTHER_KEYS = new Set(['ed25519', 'ed448']);
-/** RFC 5280, 4.2.1.12: for clients of TLS, and for anything. */
+/** RFC 5280, 4.2.1.12: for clients of TLS, and for any purpose. */
 const CLIENT_PURPOSES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 /** Clocks differ. */
 const EARLY_MS = 3_600_000;
 
 /**
- * Reads a certificate for TLS client authentication, with those that issued it, and its key: such that receivers can take it now. No fault
- * has anything of either.
+ * Reads a certificate for TLS client authentication, with those that issued it, and its key, if receivers can accept them now. No fault
+ * quotes either.
  */
 export function readCertificate(given: Pem, nowMs: number): ReadCertificate {
   const chain = reading(() => certificatesIn(given.chain).map((pem) => new X509Certificate(pem)));
@@ -148,5 +148,5 @@ function shownOf({ subject, issuer, validFromDate, validToDate, fingerprint256 }
   };
 }
 
-/** Node has each part of a name in a line of its own. */
+/** Node writes each attribute of a name in a separate line. */
 const inOneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');

@@ -1,10 +1,10 @@
-import { rotateRequest } from '@waybell/contracts/openapi/signing-secret-paths';
 import { Router } from 'express';
+import { rotateRequest } from '@waybell/contracts/openapi/signing-secret-paths';
 import type { SigningSecret } from '../../signing-secrets.ts';
 import { requireScope } from '../authentication/authenticate.ts';
-import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
 import { bodyReader, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
+import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
 
 const readRotateRequest = bodyReader<{ force: boolean }>(rotateRequest);
 

@@ -63,8 +63,8 @@ describe('a request that waits', () => {
     await ours.delivered(us, [aDelivered()]);
     const { next } = await ours.all(us, 'oldest');
     const number = Number.parseInt(next, 10);
-    using room = streamCapacity({ streamsPerClient: 9, streams: 9 });
-    await using awaiting = awaitEnds({ database: ours.api.database, room, log: silentLog, lookEveryMs: 50 });
+    using capacity = streamCapacity({ streamsPerClient: 9, streams: 9 });
+    await using awaiting = awaitEnds({ database: ours.api.database, capacity, log: silentLog, pollEveryMs: 50 });
     const begin = ({ account, client }: Us) => {
       const response = new ServerResponse(new IncomingMessage(new Socket()));
       return awaiting.begin({ account, client, interface: 'carrier' }, response, 60_000);

@@ -9,9 +9,9 @@ import type { StreamCapacity } from '../live/event-stream.ts';
 
 export type AwaitEndsOptions = {
   database: Pick<Database, 'askLog'>;
-  room: StreamCapacity;
+  capacity: StreamCapacity;
   log: Log;
-  lookEveryMs?: number;
+  pollEveryMs?: number;
 };
 
 /** A request that waits for ends of a client's deliveries. */
@@ -28,63 +28,63 @@ export type AwaitEnds = AsyncDisposable & {
   begin(reader: ClientReader, response: ServerResponse, waitMs: number): EndsAwaited;
 };
 
-type WaitingForEnds = { reader: ClientReader; number: number; found: (isFound: boolean) => void };
+type AwaitedEnds = { reader: ClientReader; number: number; found: (isFound: boolean) => void };
 
-const LOOK_EVERY_MS = 1_000;
-/** Limit of the commits that one look reads; the next look goes on. */
+const POLL_EVERY_MS = 1_000;
+/** Limit of the commits that one poll reads; the next one goes on. */
 const MOST_COMMITS = 10_000;
 
-/** Looks once a second, for all that wait together, and while none does not at all. */
-export function awaitEnds({ database, room, log, lookEveryMs = LOOK_EVERY_MS }: AwaitEndsOptions): AwaitEnds {
-  const all = new Set<WaitingForEnds>();
-  let looking: AsyncDisposable | undefined;
+/** Polls the log once a second for all requests together, and not at all while there is none. */
+export function awaitEnds({ database, capacity, log, pollEveryMs = POLL_EVERY_MS }: AwaitEndsOptions): AwaitEnds {
+  const all = new Set<AwaitedEnds>();
+  let polling: AsyncDisposable | undefined;
 
-  async function look(): Promise<void> {
-    const waiting = [...all];
-    const number = Math.min(...waiting.map((each) => each.number));
+  async function poll(): Promise<void> {
+    const requests = [...all];
+    const number = Math.min(...requests.map((each) => each.number));
     const { last, found } = await database.askLog(async (postgres) => {
       const commits = await commitsAfter(postgres, { number }, MOST_COMMITS);
-      return { last: commits.at(-1), found: await readersOf(postgres, commits, waiting) };
+      return { last: commits.at(-1), found: await readersOf(postgres, commits, requests) };
     });
-    for (const [place, each] of waiting.entries()) {
+    for (const [place, each] of requests.entries()) {
       if (found.has(place)) each.found(true);
       else each.number = Math.max(each.number, last?.number ?? 0);
     }
   }
 
-  function join(waiting: WaitingForEnds): void {
-    all.add(waiting);
-    looking ??= runEvery(look, { intervalMs: lookEveryMs, warning: 'ends.look-failed', log });
+  function join(awaited: AwaitedEnds): void {
+    all.add(awaited);
+    polling ??= runEvery(poll, { intervalMs: pollEveryMs, warning: 'ends.look-failed', log });
   }
 
-  function leave(waiting: WaitingForEnds): void {
-    all.delete(waiting);
+  function leave(awaited: AwaitedEnds): void {
+    all.delete(awaited);
     if (all.size > 0) return;
-    void looking?.[Symbol.asyncDispose]();
-    looking = undefined;
+    void polling?.[Symbol.asyncDispose]();
+    polling = undefined;
   }
 
   return {
     begin(reader, response, waitMs) {
       const ending = new AbortController();
-      room.enter(reader, response, () => ({ end: () => ending.abort() }));
+      capacity.enter(reader, response, () => ({ end: () => ending.abort() }));
       response.once('close', () => ending.abort());
       const over = AbortSignal.any([ending.signal, AbortSignal.timeout(waitMs)]);
       return {
         async after(number) {
           if (over.aborted) return false;
           const { promise, resolve: found } = Promise.withResolvers<boolean>();
-          const waiting = { reader, number, found };
+          const awaited = { reader, number, found };
           over.addEventListener('abort', () => found(false), { once: true });
-          join(waiting);
+          join(awaited);
           try {
             return await promise;
           } finally {
-            leave(waiting);
+            leave(awaited);
           }
         },
       };
     },
-    [Symbol.asyncDispose]: async () => looking?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => polling?.[Symbol.asyncDispose](),
   };
 }

@@ -1,6 +1,15 @@
+/** Sending by hand, for clients: one failed delivery, a replay of many, or a test. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Router } from 'express';
+import { actionsOf } from '@waybell/catalog/actions';
+import { matchesPattern, nearestNames } from '@waybell/catalog/names';
+import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
 import { sentExamples } from '@waybell/contracts/sent-examples';
+import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
+import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import type { Stop } from '@waybell/delivery-log/read/subscriptions';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import type { InterfaceName } from '@waybell/line/outcomes';
 import { askForResend, askForTest, type SendRefusal } from '../../by-hand/ask.ts';
 import {
   cancelReplay,
@@ -13,29 +22,21 @@ import {
   type AskedReplay,
   type Replay,
 } from '../../by-hand/replays.ts';
-import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
-import { deliveryHistory } from '@waybell/delivery-log/read/history';
-import { Router } from 'express';
-import { answerFor, answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing, bodyFaults, invalidBody, isObject, pointTo } from '../http/body.ts';
-import { deliveryDetailView, sentRequest } from './history-view.ts';
 import { Problem, type Fault } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { actionsOf } from '@waybell/catalog/actions';
-import { matchesPattern, nearestNames } from '@waybell/catalog/names';
-import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
-import { momentOf, readTimestamp } from '@waybell/events/timestamp';
-import type { InterfaceName } from '@waybell/line/outcomes';
+import { answerFor, answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
+import { deliveryDetailView, sentRequest } from './history-view.ts';
 
 type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
-/** A receiver's time limit, and somewhat more: after it, the answer is that there is no result yet. */
+/** A receiver's time limit, and some more: after it, the answer says that there is no result yet. */
 const TEST_LIMIT_MS = 75_000;
-const FIRST_LOOK_MS = 100;
-const LONGEST_LOOK_MS = 2_000;
+const FIRST_POLL_MS = 100;
+const LONGEST_POLL_MS = 2_000;
 const RETRY_LATER = { headers: { 'retry-after': '60' } };
 
-/** Sending by hand: failed deliveries again, or an example. The same on either interface. */
+/** Routes that send failed deliveries again, or an example. The same on either interface. */
 export function byHandRoutes(options: ByHandRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addResend(router, options);
@@ -122,8 +123,8 @@ function addTest(router: Router, { authenticate, database }: ByHandRouteOptions)
         if (asked.kind === 'refused') throw refusal(asked, 'not-subscribed');
         const gone = new AbortController();
         response.once('close', () => gone.abort());
-        const look = () => database.askLog((postgres) => deliveryHistory(postgres, asked, client));
-        const entry = await untilAnswered(look, gone.signal);
+        const read = () => database.askLog((postgres) => deliveryHistory(postgres, asked, client));
+        const entry = await untilAnswered(read, gone.signal);
         answerObject(caller, response, deliveryDetailView(entry, sentRequest(entry, asked.body)));
       });
     },
@@ -145,14 +146,14 @@ function refusingSeconds(): (key: string, work: () => Promise<void>) => Promise<
   };
 }
 
-/** With what the receiver said, for which it looks ever more seldom. Throws a Problem (503) where that is not known in time. */
+/** Resolves with what the receiver said, polling ever more seldom. Throws a Problem (503) if that is not known in time. */
 async function untilAnswered(
-  look: () => Promise<DeliveryEntry | undefined>,
+  read: () => Promise<DeliveryEntry | undefined>,
   signal: AbortSignal,
 ): Promise<DeliveryEntry> {
   const until = performance.now() + TEST_LIMIT_MS;
-  for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 1.5, LONGEST_LOOK_MS)) {
-    const entry = await look();
+  for (let delayMs = FIRST_POLL_MS; ; delayMs = Math.min(delayMs * 1.5, LONGEST_POLL_MS)) {
+    const entry = await read();
     if (entry !== undefined && entry.status !== 'waiting') return entry;
     if (performance.now() > until || signal.aborted)
       throw new Problem('unavailable', 'There is no result yet; the delivery log will have it.', RETRY_LATER);
@@ -171,7 +172,7 @@ export function clientOf({ accountGuid, clientId, interface: interfaceName }: Ca
 
 const MESSAGE_GUID = /"guid":"[^"]*"/;
 
-/** The documented example; on the carrier interface the body carries the guid of the message. */
+/** Returns the documented example; on the carrier interface its body carries the guid of the message. */
 function exampleOn(interfaceName: Caller['interface']) {
   return (action: string, guid: string): string => {
     const [example] = sentExamples[`${interfaceName}.${action}`] ?? [];
@@ -276,7 +277,7 @@ function momentIn(value: unknown): number | undefined {
   return typeof value === 'string' && readTimestamp(value) !== null ? momentOf(value) : undefined;
 }
 
-/** With how far it has come. Throws a Problem (404) where there is none, as where it is another client's. */
+/** A replay with its progress. Throws a Problem (404) if there is none, or if it is another client's. */
 function replayView(replay: Replay | undefined) {
   if (replay === undefined) {
     throw new Problem('unknown-replay', 'There is no replay of this guid that belongs to this client.');

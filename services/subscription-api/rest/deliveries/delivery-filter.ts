@@ -1,22 +1,23 @@
+import type { Request } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
+import { actions } from '@waybell/catalog/actions';
+import { nearestNames } from '@waybell/catalog/names';
 import { interfaceSchemas } from '@waybell/contracts/openapi/components';
 import { deliveryParameters } from '@waybell/contracts/openapi/delivery-log-paths';
-import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/subscriptions';
 import type { DeliveryStatus } from '@waybell/delivery-log/read/entries';
-import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
-import { normalizedKey } from '@waybell/events/keys';
-import { momentOf } from '@waybell/events/timestamp';
-import type { Request } from 'express';
-import { invalidParameters, queryReader, pagingOf, type PagingQuery } from '../http/read-query.ts';
-import { pullRequestOf, type PullQuery } from './pull.ts';
-import { nearestNames } from '@waybell/catalog/names';
 import { keysNamed } from '@waybell/delivery-log/read/find-anything';
-import { keyKinds } from '@waybell/events/key-kinds';
+import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
+import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/subscriptions';
+import type { JsonObject } from '@waybell/events/json';
+import { normalizedKey, keysOf } from '@waybell/events/keys';
+import { momentOf } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
 import type { Problem } from '../http/problem.ts';
+import { invalidParameters, queryReader, pagingOf, type PagingQuery } from '../http/read-query.ts';
+import { pullRequestOf, type PullQuery } from './pull.ts';
 
-/** Parameters that say which deliveries are asked for. */
+/** Parameters that select deliveries. */
 export type FilterQuery = PagingQuery & {
   key?: string;
   kind?: string;
@@ -30,7 +31,10 @@ export type FilterQuery = PagingQuery & {
   until?: string;
 };
 
-/** Reads which deliveries of an interface are asked for, as a list or, with `pull`, in the order of the log. Throws a Problem (422) that names everything wrong with the query. */
+/**
+ * Reads which deliveries of an interface are requested, as a list or, with `pull`, in the order of the log. Throws a Problem (422) that
+ * names everything wrong with the query.
+ */
 export function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
   const read = queryReader<FilterQuery & PullQuery>(
     deliveryParameters([interfaceName]),
@@ -65,6 +69,16 @@ function endpointOf(text: string): EndpointFilter {
   const detail = 'must be a host, also with its port, an origin or a URL, such as https://receiver.example.com/hooks';
   throw invalidParameters([{ parameter: 'endpoint', detail }]);
 }
+
+// An example is JSON.
+const inExamples = actions.flatMap(({ example, keys }) => keysOf(example as JsonObject, keys).map(({ kind }) => kind));
+const ofMembers = actions.flatMap(({ keys }) => Object.values(keys));
+
+/**
+ * The kinds of key that the catalog names. A guid in a payload that the catalog leaves open is a key too, with its member's name
+ * as kind, so a key may have a kind that is not listed.
+ */
+const keyKinds: readonly string[] = [...new Set(['guid', 'subject', ...ofMembers, ...inExamples])].toSorted();
 
 type KeyQuery = { key?: string | undefined; kind?: string | undefined };
 

@@ -1,24 +1,24 @@
+import { Router, type Request } from 'express';
 import { keyInQuery, timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
-import { bodyOf } from '@waybell/delivery-log/read/bodies';
-import { Router, type Request } from 'express';
-import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { askByKind, filterReader } from './delivery-filter.ts';
-import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
+import { Problem } from '../http/problem.ts';
 import {
   pageView,
   pagingOf,
-  type PagingQuery,
   queryReader,
   readNoQuery,
   requireKey,
   requirePathGuid,
+  type PagingQuery,
 } from '../http/read-query.ts';
+import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
+import { askByKind, filterReader } from './delivery-filter.ts';
+import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
 import { pullPage } from './pull.ts';
-import { Problem } from '../http/problem.ts';
 
 type TimelineQuery = PagingQuery & { kind?: string };
 
@@ -89,7 +89,7 @@ export function deliveryLogRoutes({ authenticate, database, catalog, awaiting }:
   return router;
 }
 
-/** Throws a Problem (404) where there is none, as where it is another client's. */
+/** Finds a client's delivery. Throws a Problem (404) if there is none, or if it is another client's. */
 async function findDelivery(database: DeliveryLogRouteOptions['database'], delivery: string, reader: ClientReader) {
   const found = await database.askLog(async (postgres) => {
     const entry = await deliveryHistory(postgres, { delivery }, reader);

@@ -1,3 +1,4 @@
+/** Views of the delivery log for clients: events, deliveries, attempts, and the request that a receiver was sent. */
 import { columnNameOf } from '@waybell/delivery-log/columns';
 import type {
   AttemptEntry,
@@ -74,14 +75,14 @@ export function attemptView({
   answer: _answer,
   ...facts
 }: AttemptEntry) {
-  // The address that a name leads to inside the operator's network is for operators to know.
+  // Only operators may know the address of a name inside their network.
   const isHidden = (member: string) => member === 'ip' && why?.reason === 'blocked_address';
   const shown = Object.entries(facts).filter(([member]) => !isHidden(member));
   const named = Object.fromEntries(shown.map(([member, value]) => [columnNameOf(member), value]));
   return { ...named, at: moment(at), ...whyView(why), retry_at: moment(retryAt) };
 }
 
-/** Without what else the entry holds that the reason is of. */
+/** A reason alone: its entry may hold more. */
 function whyView(why: Why | undefined) {
   return why && { reason: why.reason, meaning: why.meaning, remedy: why.remedy };
 }
@@ -151,5 +152,5 @@ function urlWord(url: string | null): string {
 
 const variable = (name: string): string => `"$${name}"`;
 
-/** A word that no shell reads anything into. */
+/** A word in which a shell expands nothing. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,10 +1,10 @@
+import { Router } from 'express';
 import { missedParameters } from '@waybell/contracts/openapi/missed-paths';
 import { momentOf } from '@waybell/events/timestamp';
-import { Router } from 'express';
 import { missedByAction, type MissedOfAction } from '../../by-hand/missed-by-action.ts';
 import { requireScope } from '../authentication/authenticate.ts';
-import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';
+import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
 import { clientOf } from './by-hand.ts';
 import { moment } from './history-view.ts';
 

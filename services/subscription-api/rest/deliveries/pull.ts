@@ -1,3 +1,5 @@
+/** Pulling: a client reads its ended deliveries on, in the order of the log, and may wait for the next one. */
+import type { Response } from 'express';
 import {
   isKept,
   oldestKept,
@@ -10,30 +12,52 @@ import {
 } from '@waybell/delivery-log/read/commits';
 import {
   endedDeliveries,
+  END_STATUSES,
   type EndedDelivery,
   type EndedPage,
   type EndsQuery,
-  END_STATUSES,
   type EndFilter,
   type EndStatus,
 } from '@waybell/delivery-log/read/ends';
 import type { ClientReader, DeliveryStatus } from '@waybell/delivery-log/read/entries';
+import { isTimestamp, momentOf } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
-import type { Response } from 'express';
 import { Problem } from '../http/problem.ts';
+import { invalidParameters } from '../http/read-query.ts';
 import type { RouteOptions } from '../http/routes.ts';
 import { deliveryView, moment } from './history-view.ts';
-import { isTimestamp, momentOf } from '@waybell/events/timestamp';
-import { invalidParameters } from '../http/read-query.ts';
 
-type Pulling = Pick<RouteOptions, 'database' | 'awaiting'> & { reader: ClientReader; pull: PullRequest };
+/** Parameters of a request that reads the log on. */
+export type PullQuery = {
+  limit: number;
+  after?: string;
+  include?: 'body';
+  wait?: string;
+  action?: string;
+  status?: DeliveryStatus[];
+  reason?: string;
+};
+
+/** The place from which the log is read on: a place, or a time in milliseconds since the epoch. */
+type PullRequest = {
+  after: LogPlace | number;
+  filter: EndFilter;
+  withBodies: boolean;
+  waitMs: number;
+  limit: number;
+};
 
 /**
- * Reads a client's ended deliveries on, in the order of the log, and waits for some where there are none and it is asked to. Throws a
+ * Reads a client's next ended deliveries, in the order of the log; if there are none, waits for some, for as long as requested. Throws a
  * Problem (410) where some may have been dropped.
  */
 export async function pullPage(
-  { database, awaiting, reader: caller, pull }: Pulling,
+  {
+    database,
+    awaiting,
+    reader: caller,
+    pull,
+  }: Pick<RouteOptions, 'database' | 'awaiting'> & { reader: ClientReader; pull: PullRequest },
   response: Response,
 ): Promise<object> {
   const { account, client, interface: interfaceName } = caller;
@@ -53,7 +77,7 @@ export async function pullPage(
 
 const isNothing = ({ entries, more }: EndedPage): boolean => entries.length === 0 && !more;
 
-/** `oldest`: since when something is kept, where not everything is that follows. */
+/** Returns a page; or, if not everything after the place is kept, since when something is (`oldest`). */
 async function pageAfter(
   postgres: Queryable,
   from: PullRequest['after'],
@@ -78,26 +102,6 @@ function endedView({ endedAt, body, ...entry }: EndedDelivery) {
   const sent = body === undefined ? {} : { body, body_state: body === null ? 'no_longer_kept' : 'kept' };
   return { ...deliveryView(entry), ended_at: moment(endedAt), ...sent };
 }
-
-/** Parameters of a request that reads the log on. */
-export type PullQuery = {
-  limit: number;
-  after?: string;
-  include?: 'body';
-  wait?: string;
-  action?: string;
-  status?: DeliveryStatus[];
-  reason?: string;
-};
-
-/** The place from which the log is read on: a place, or a time in milliseconds since the epoch. */
-type PullRequest = {
-  after: LogPlace | number;
-  filter: EndFilter;
-  withBodies: boolean;
-  waitMs: number;
-  limit: number;
-};
 
 /** Parameters of lists, the newest first. */
 const OF_LISTS = ['key', 'kind', 'guid', 'subscription', 'endpoint', 'since', 'until', 'cursor'];

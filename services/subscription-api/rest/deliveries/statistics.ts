@@ -1,13 +1,14 @@
+/** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import { Router } from 'express';
-import { requireScope } from '../authentication/authenticate.ts';
-import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
-import { readNoQuery } from '../http/read-query.ts';
-import { moment } from './history-view.ts';
-import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LRUCache } from 'lru-cache';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { time } from '@waybell/delivery-log/columns';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { DELIVERED_OR_RETRIED, NOT_DELIVERED, partOf, writeAction } from '@waybell/delivery-log/tables';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { requireScope } from '../authentication/authenticate.ts';
+import { readNoQuery } from '../http/read-query.ts';
+import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
+import { moment } from './history-view.ts';
 
 type StatisticsOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
 
@@ -47,11 +48,22 @@ export const HOUR_MS = 3_600_000;
 /** Number of whole hours, in addition to the current one. */
 const HOURS = 24;
 /** After this time, everything that ended in an hour is in the log. */
-const SETTLED_MS = 300_000;
+const COMPLETE_AFTER_MS = 300_000;
 /** An entry is some counts for each action: a few hundred bytes. */
 const MOST_KEPT = 20_000;
 
+/**
+ * `delivered`, `retried` (another attempt follows) and `given_up` (exhausted or dropped) count attempts, and ends without one, by
+ * when they ended. Deliveries sent again by hand count again, tests by hand never. `suppressed`: events for the account of which
+ * the router made no delivery for the client.
+ */
+type Counts = Record<'delivered' | 'retried' | 'given_up' | 'suppressed', number>;
+
+/** A client's subscriptions, also ended ones. */
+type Counted = { subscription: string; action: string; isCurrent: boolean };
+
 type OfHour = ReadonlyMap<string, Counts>;
+/** `actions`: those whose suppressed events are counted. */
 type HoursQuery = { reader: ClientReader; subscriptions: readonly Counted[]; actions: readonly string[] };
 type Bucket = Counts & { at: number };
 
@@ -81,7 +93,7 @@ export function countHours(): CountHours {
     const until = at + HOUR_MS;
     const counts = await countsWithin(postgres, { ...asked, from: at, until });
     const overMs = now - until;
-    if (overMs >= SETTLED_MS) kept.set(name, counts, { ttl: overMs });
+    if (overMs >= COMPLETE_AFTER_MS) kept.set(name, counts, { ttl: overMs });
     return counts;
   }
 
@@ -109,20 +121,6 @@ function byAction(
   }));
 }
 
-/** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
-
-const COUNTED = ['delivered', 'retried', 'given_up', 'suppressed'] as const;
-
-/**
- * `delivered`, `retried` (another attempt follows) and `given_up` (exhausted or dropped) count attempts, and ends without one, by
- * when they ended. Deliveries sent again by hand count again, tests by hand never. `suppressed`: events for the account of which
- * the router made no delivery for the client.
- */
-type Counts = Record<(typeof COUNTED)[number], number>;
-
-/** A client's subscriptions, also ended ones. */
-type Counted = { subscription: string; action: string; isCurrent: boolean };
-
 async function subscriptionsToCount(
   postgres: Queryable,
   { account, client, interface: interfaceName }: ClientReader,
@@ -136,15 +134,8 @@ async function subscriptionsToCount(
   return rows;
 }
 
-type CountQuery = {
-  reader: ClientReader;
-  subscriptions: readonly Counted[];
-  /** Actions whose suppressed events are counted. */
-  actions: readonly string[];
-  /** Milliseconds since the epoch; `until` is exclusive. */
-  from: number;
-  until: number;
-};
+/** Times are milliseconds since the epoch; `until` is exclusive. */
+type CountQuery = HoursQuery & { from: number; until: number };
 
 const within = (at: string): string => `${at} >= ${time('$1')} and ${at} < ${time('$2')}`;
 

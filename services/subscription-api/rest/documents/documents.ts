@@ -1,17 +1,21 @@
+/** Documents without a token: the contracts, and the pages to read them by, kept in memory with each of their encodings. */
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { Router, type Request, type Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
-import { Router, type Request, type Response } from 'express';
+import { addPath } from '../http/routes.ts';
 import { pagePolicy } from './page-policy.ts';
 import { sourceNetworksHtml, type SourceNetworks } from './source-networks.ts';
-import { addPath } from '../http/routes.ts';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+
+/** The document that links to the others, the paths of routes, and the documents by path. */
+export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
 
 type Document = { type: string; content: Compressible; hash: string; headers: Record<string, string> };
 
@@ -20,9 +24,6 @@ const HTML = 'text/html; charset=utf-8';
 
 /** Pages of any origin may read public documents. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
-
-/** The document that links to the others, the paths of routes, and the documents by path. */
-export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
 
 /** Serves documents without a token. */
 export function documentRoutes({ overview, routes, files }: Documents): Router {
@@ -62,7 +63,7 @@ async function send({ type, content, hash: of, headers }: Document, request: Req
   response.set('content-length', String(bytes.length)).end(bytes);
 }
 
-/** Express would not say so of a request with `Cache-Control: no-cache`, which is to ask here, and need not get it again. */
+/** Whether the client has the document: Express would say no for a request with `Cache-Control: no-cache`, which only asks. */
 function isKept(ifNoneMatch: string | undefined, etag: string): boolean {
   const kept = (ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''));
   return kept.includes(etag) || kept.includes('*');
@@ -114,11 +115,34 @@ function contractType(path: string): string {
   return path.startsWith('schemas/') ? 'application/schema+json; charset=utf-8' : 'application/json; charset=utf-8';
 }
 
-/** How the bytes of a document may be sent. */
+type PageFile = { type: string; bytes: Buffer };
+
+const require = createRequire(import.meta.url);
+
+/** The page that shows openapi.json, and all it loads, by path. */
+function pageFiles(): Record<string, PageFile> {
+  const script = 'text/javascript; charset=utf-8';
+  const style = 'text/css; charset=utf-8';
+  return {
+    docs: { type: HTML, bytes: pageFile('page.html') },
+    'docs/start.js': { type: script, bytes: pageFile('start.js') },
+    'docs/page.css': { type: style, bytes: pageFile('page.css') },
+    'docs/source-networks.css': { type: style, bytes: pageFile('source-networks.css') },
+    'docs/swagger-ui.css': { type: style, bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')) },
+    'docs/swagger-ui-bundle.js': {
+      type: script,
+      bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    },
+  };
+}
+
+const pageFile = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
+
+/** An encoding in which the bytes of a document may be sent. */
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
 type Compressible = {
-  /** The bytes so encoded. They are compressed once, when they are first asked for so. */
+  /** Returns the bytes in this encoding. They are compressed once, when they are first requested. */
   as(encoding: ContentEncoding): Promise<Buffer>;
 };
 
@@ -142,28 +166,3 @@ function compressible(bytes: Buffer): Compressible {
     },
   };
 }
-
-const require = createRequire(import.meta.url);
-
-type PageFile = { type: string; bytes: Buffer };
-
-/** The page that shows openapi.json, and all it loads, by path. */
-function pageFiles(): Record<string, PageFile> {
-  const html = 'text/html; charset=utf-8';
-  const script = 'text/javascript; charset=utf-8';
-  const style = 'text/css; charset=utf-8';
-  return {
-    docs: { type: html, bytes: own('page.html') },
-    'docs/start.js': { type: script, bytes: own('start.js') },
-    'docs/page.css': { type: style, bytes: own('page.css') },
-    'docs/source-networks.css': { type: style, bytes: own('source-networks.css') },
-    'docs/swagger-ui.css': { type: style, bytes: bought(require.resolve('swagger-ui-dist/swagger-ui.css')) },
-    'docs/swagger-ui-bundle.js': {
-      type: script,
-      bytes: bought(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-    },
-  };
-}
-
-const own = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
-const bought = (path: string): Buffer => readFileSync(path);

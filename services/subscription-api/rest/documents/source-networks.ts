@@ -1,10 +1,11 @@
+/** Source networks and properties of callbacks, for administrators of firewalls: as JSON, as a page, and for the documentation. */
 import type { Interface } from '@waybell/catalog/action';
 import { callbackHeaders } from '@waybell/notifications/callback';
 import { largestNotification } from '@waybell/notifications/notification';
 import type { ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { LEAST_TLS, USER_AGENT, ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
-import type { CallbackTerms } from '../../config.ts';
 import { formatDuration } from '@waybell/runtime/duration';
+import type { CallbackTerms } from '../../config.ts';
 
 /** Source and properties of callbacks, in the form of `GET /v1/source-networks`. */
 export type SourceNetworks = {
@@ -79,9 +80,9 @@ const LEAD = 'What a firewall or gateway in front of a receiver has to know of t
 const named = (name: string): string => `\`${name}\``;
 
 /** Groups facts by their subject, in plain words with names between backticks. */
-function factsOf(told: SourceNetworks): [what: string, text: string][] {
-  const { networks, schemes, least_tls: leastTls, signature } = told;
-  const mebibytes = Math.ceil(told.largest_body_bytes / 2 ** 20);
+function factsOf(terms: SourceNetworks): [what: string, text: string][] {
+  const { networks, schemes, least_tls: leastTls, signature } = terms;
+  const mebibytes = Math.ceil(terms.largest_body_bytes / 2 ** 20);
   return [
     [
       'They come from',
@@ -97,11 +98,11 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
     ],
     [
       'Requests',
-      `${named(told.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(told.user_agent)}.`,
+      `${named(terms.method)} with JSON in UTF-8, of up to ${mebibytes} MiB. ${named('user-agent')} is ${named(terms.user_agent)}.`,
     ],
     [
       'Headers',
-      `${told.headers.map(named).join(', ')}; ${named('traceparent')} may come too. Let them through unchanged.`,
+      `${terms.headers.map(named).join(', ')}; ${named('traceparent')} may come too. Let them through unchanged.`,
     ],
     [
       'Signatures',
@@ -111,7 +112,7 @@ function factsOf(told: SourceNetworks): [what: string, text: string][] {
       'A gateway may ask for',
       `${Object.values(AUTHENTICATION).join('; ')}. Your integrators put it in, for each host (${named('PUT /v1/credentials/{host}')}). Requests for tokens come from the same addresses.`,
     ],
-    ['Time limits', limitsOf(told)],
+    ['Time limits', limitsOf(terms)],
     [
       'Connections',
       `are kept while requests follow one another, for ${LONGEST_CONNECTION_MS / 1_000}s at most: then a name that leads elsewhere is followed.`,
@@ -133,8 +134,8 @@ function limitsOf({ limits }: SourceNetworks): string {
 }
 
 /** The page of an installation, without a script. */
-export function sourceNetworksHtml(told: SourceNetworks): string {
-  const facts = factsOf(told).map(([what, text]) => `      <dt>${what}</dt>\n      <dd>${marked(text)}</dd>`);
+export function sourceNetworksHtml(terms: SourceNetworks): string {
+  const facts = factsOf(terms).map(([what, text]) => `      <dt>${what}</dt>\n      <dd>${marked(text)}</dd>`);
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -163,9 +164,9 @@ function marked(text: string): string {
   return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>');
 }
 
-/** The same as a page of the documentation, for every version. */
-export function sourceNetworksMarkdown(told: SourceNetworks): string {
-  const ofAnyVersion = { ...told, user_agent: told.user_agent.replace(/\/.*/, '/<version>') };
+/** The page of the documentation, for every version. */
+export function sourceNetworksMarkdown(terms: SourceNetworks): string {
+  const ofAnyVersion = { ...terms, user_agent: terms.user_agent.replace(/\/.*/, '/<version>') };
   return [
     `# ${TITLE}`,
     '',

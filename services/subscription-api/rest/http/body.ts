@@ -1,7 +1,7 @@
+import { raw, type Request, type RequestHandler, type Response } from 'express';
 import { nothing } from '@waybell/contracts/openapi/json-node';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
-import { raw, type Request, type RequestHandler, type Response } from 'express';
 import { Problem, type Fault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
 
@@ -9,7 +9,7 @@ const BODY_LIMIT_BYTES = 64 * 1_024;
 // Deeper than any accepted body, so that the faults of a deep one are still reported by its rules.
 const MAX_DEPTH = 32;
 
-const takeBytes = ofAtMost(BODY_LIMIT_BYTES);
+const parseSmall = ofAtMost(BODY_LIMIT_BYTES);
 
 /**
  * The body as JSON, whatever it holds. Throws a Problem: 415 not JSON in UTF-8, 413 too large, 400 malformed. A member
@@ -19,22 +19,22 @@ export async function readJson(request: Request, response: Response): Promise<un
   return toPlain(await readExactJson(request, response));
 }
 
-/** The same, numbers digit for digit. */
+/** Reads a body as `readJson` does, with numbers digit for digit. */
 export async function readExactJson(request: Request, response: Response): Promise<JsonValue> {
   requireJson(request.get('content-type'));
   return parseJson(await readBytes(request, response));
 }
 
-/** Reads a body as its bytes, which are to be JSON, up to a limit of its own. Throws a Problem: 415 not JSON in UTF-8, 413 too large. */
+/** Reads a body as its bytes, which are to be JSON, up to this limit. Throws a Problem: 415 not JSON in UTF-8, 413 too large. */
 export function jsonBytesReader(limitBytes: number): (request: Request, response: Response) => Promise<Buffer> {
-  const take = ofAtMost(limitBytes);
+  const parse = ofAtMost(limitBytes);
   return async (request, response) => {
     requireJson(request.get('content-type'));
-    return readBytes(request, response, take);
+    return readBytes(request, response, parse);
   };
 }
 
-/** The same of a request that may come without a body: none and `{}` are an empty object, whatever their content type. */
+/** Reads a body as `readJson` does, which may be missing: none and `{}` are an empty object, whatever their content type. */
 export async function readOptionalJson(request: Request, response: Response): Promise<unknown> {
   const bytes = await readBytes(request, response);
   if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
@@ -44,7 +44,7 @@ export async function readOptionalJson(request: Request, response: Response): Pr
 
 const requireNothing = bodyReader(nothing);
 
-/** For requests without a body: as above, and anything in it is a Problem. */
+/** Reads a request that has no body, or `{}`. Throws a Problem if there is more, and as `readJson` does. */
 export async function readNothing(request: Request, response: Response): Promise<void> {
   requireNothing(await readOptionalJson(request, response));
 }
@@ -94,9 +94,9 @@ function ofAtMost(limit: number): RequestHandler {
   return raw({ type: () => true, limit });
 }
 
-async function readBytes(request: Request, response: Response, take = takeBytes): Promise<Buffer> {
+async function readBytes(request: Request, response: Response, parse = parseSmall): Promise<Buffer> {
   await new Promise<void>((resolve, reject) => {
-    void take(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    void parse(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
   const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
@@ -106,7 +106,7 @@ function requireJson(contentType = ''): void {
   const [type = '', ...parameters] = contentType
     .toLowerCase()
     .split(';')
-    .map((part) => part.trim());
+    .map((each) => each.trim());
   if (type !== 'application/json') {
     throw new Problem('unsupported-media-type', 'Send the header "Content-Type: application/json; charset=utf-8".');
   }

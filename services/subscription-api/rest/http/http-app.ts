@@ -1,15 +1,16 @@
+/** The frame of every listener of the API around its routes: the address of the client, log lines, limits and problems. */
 import { randomUUID } from 'node:crypto';
-import type { Log } from '@waybell/runtime/log';
-import type { Redis } from '@waybell/runtime/redis';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
+import type { Log } from '@waybell/runtime/log';
+import { addressIn, isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
+import type { Redis } from '@waybell/runtime/redis';
+import { LINK_PREFIX } from '../../console-links.ts';
+import { TOKEN_PREFIX } from '../../tokens.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import type { HttpMetrics } from './http-metrics.ts';
 import { limiting, type Limits } from './limits.ts';
 import { answerProblems, Problem } from './problem.ts';
-import { addressIn, isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
-import { LINK_PREFIX } from '../../console-links.ts';
-import { TOKEN_PREFIX } from '../../tokens.ts';
 
 export type HttpAppOptions = {
   authenticate: Authenticate;
@@ -71,7 +72,7 @@ function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHand
     response.once('close', () => {
       const tookMs = performance.now() - begun;
       const [route = 'none'] = [request.route?.path].flat() as (string | undefined)[];
-      const { requestId, routeOf = (own: string) => own } = response.locals;
+      const { requestId, routeOf = (path: string) => path } = response.locals;
       const [method, status] = [request.method, response.statusCode];
       requestSeconds.observe({ method, route: routeOf(route), status }, tookMs / 1_000);
       const [asked = ''] = request.originalUrl.split('?', 1);

@@ -1,5 +1,5 @@
-import type { Metrics } from '@waybell/runtime/metrics';
 import { Counter, Histogram } from 'prom-client';
+import type { Metrics } from '@waybell/runtime/metrics';
 
 /** Metrics of both listeners. */
 export type HttpMetrics = ReturnType<typeof httpMetrics>;

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectRedis } from '@waybell/runtime/redis';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { connectRedis } from '@waybell/runtime/redis';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';

@@ -1,16 +1,17 @@
-import { type Log, throttledWarning } from '@waybell/runtime/log';
-import type { Redis } from '@waybell/runtime/redis';
+/** Limits of clients: requests and invalid tokens a minute, counted for all replicas; and connections of a server. */
+import type { Server, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { ipKeyGenerator, rateLimit, MemoryStore, type Options, type Store } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
+import { RedisStore, type RedisReply } from 'rate-limit-redis';
+import { throttledWarning, type Log } from '@waybell/runtime/log';
+import { isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
+import type { Redis } from '@waybell/runtime/redis';
 import { hashToken } from '../../tokens.ts';
 import { bearerTokenOf, type Authenticate } from '../authentication/authenticate.ts';
 import { Problem } from './problem.ts';
-import { RedisStore, type RedisReply } from 'rate-limit-redis';
-import type { Server, ServerResponse } from 'node:http';
-import { isAllowedAddress, readNetworks } from '@waybell/runtime/networks';
 
-/** How much one client of an account, and one address that guesses tokens, may ask within a minute. */
+/** Requests of one client of an account, and invalid tokens of one address, within a minute. */
 export type Limits = { requestsPerMinute: number; failuresPerMinute: number };
 
 export type LimitOptions = Limits & { redis: Redis; log: Log };
@@ -21,9 +22,9 @@ const PROVEN_TOKENS = 10_000;
 /**
  * Answers 429 to a client that asks more than `requestsPerMinute`, by whichever of its tokens: how one is
  * spelled makes no difference. Each answer to a client says what is left (`RateLimit`, `RateLimit-Policy`). Answers 429
- * also where `failuresPerMinute` tokens of one address were not valid, without looking at the next.
+ * also where `failuresPerMinute` tokens of one address were not valid, without checking the next.
  *
- * A token that was valid lately is counted before anything is looked up, and is looked at even if others at its address
+ * A token that was valid lately is counted before anything is read, and is checked even if others at its address
  * guess. A token that is not valid leaves nothing in Redis but the count of its address.
  */
 export function limiting(authenticate: Authenticate, options: LimitOptions): Authenticate {
@@ -64,7 +65,7 @@ function requestLimit({ requestsPerMinute, redis, log }: LimitOptions) {
     handler() {
       throw new Problem('too-many-requests', `A client has ${requestsPerMinute} requests a minute.`);
     },
-    // They look for the faults of those who count addresses.
+    // Its checks are for limits by address.
     validate: false,
   });
 
@@ -122,7 +123,7 @@ export function sharedCounts({ redis, prefix, windowMs, log }: CountOptions) {
     try {
       return await work((shared ??= await connect()));
     } catch (error) {
-      // One that met an outage while it loaded its scripts would fail for ever.
+      // A store that loaded its scripts during an outage would fail for ever.
       shared = undefined;
       warn(error);
       return work(local);
@@ -147,7 +148,7 @@ export type ConnectionBounds = {
   /** From the first byte of an answer to its end: who reads more slowly has its connection cut. */
   answerTimeoutMs: number;
   /** A slow answer ends at most this much late. */
-  lookEveryMs: number;
+  checkEveryMs: number;
 };
 
 const REQUESTS_PER_CONNECTION = 1_000;
@@ -189,26 +190,26 @@ function boundAddresses(
 
 const endless = new WeakSet<ServerResponse>();
 
-/** Cuts an answer that never ends only if its reader takes none of its buffered bytes for that long. */
+/** Cuts an answer that never ends only if its reader reads none of its buffered bytes for that long. */
 export function boundByReading(answer: ServerResponse): void {
   endless.add(answer);
 }
 
-function boundAnswers(server: Server, { answerTimeoutMs, lookEveryMs }: ConnectionBounds): void {
+function boundAnswers(server: Server, { answerTimeoutMs, checkEveryMs }: ConnectionBounds): void {
   /** Until when each is to be out; unknown before it begins. */
   const open = new Map<ServerResponse, number | undefined>();
   server.on('request', (_request, answer) => {
     open.set(answer, undefined);
     answer.once('close', () => open.delete(answer));
   });
-  const look = setInterval(() => {
+  const checking = setInterval(() => {
     const now = performance.now();
     for (const [answer, dueAt] of open) {
       const isRead = endless.has(answer) && answer.writableLength === 0;
       if (answer.headersSent && (dueAt === undefined || isRead)) open.set(answer, now + answerTimeoutMs);
-      // Answers that wait for their turn on the connection have no socket of their own yet.
+      // An answer behind others of its connection has no socket yet.
       else if (dueAt !== undefined && dueAt < now) answer.req.socket.destroy();
     }
-  }, lookEveryMs);
-  server.once('close', () => clearInterval(look));
+  }, checkEveryMs);
+  server.once('close', () => clearInterval(checking));
 }

@@ -1,8 +1,8 @@
+import type { ErrorRequestHandler, Response } from 'express';
 import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/problem-kinds';
 import type { Log } from '@waybell/runtime/log';
 import { isBusy } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { ErrorRequestHandler, Response } from 'express';
 import { isOfClosedAccount, Refusal } from '../../refusal.ts';
 
 /** One rule that a body breaks; `pointer` is a JSON Pointer as a URI fragment, as in RFC 9457. */

@@ -1,10 +1,11 @@
+/** Reads the parameters of a request, in its query and in its path, by their schemas in the OpenAPI document. */
+import type { Request } from 'express';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
 import { isGuid } from '@waybell/events/guid';
 import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
-import type { Request } from 'express';
 import { Problem, type ParameterFault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
-import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
 
 /**
  * Reads the query of a request by its parameters in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything
@@ -45,7 +46,7 @@ function valueOf(text: string, schema: JsonNode | undefined): string | number | 
   return schema?.['type'] === 'integer' && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 }
 
-/** The guid in a parameter of the path, in lower case. Throws a Problem (422) where it is none. */
+/** Returns the guid in a parameter of the path, in lower case. Throws a Problem (422) if it is none. */
 export function requirePathGuid(parameter: string, text: string): string {
   if (!isGuid(text)) throw invalidParameters([{ parameter, detail: 'must be a guid' }]);
   return text.toLowerCase();

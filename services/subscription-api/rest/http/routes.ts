@@ -1,5 +1,5 @@
-import type { Action } from '@waybell/catalog/action';
 import type { RequestHandler, Response, Router } from 'express';
+import type { Action } from '@waybell/catalog/action';
 import type { CallbackRules } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import type { CredentialsStore } from '../../receiver-credentials.ts';
@@ -60,12 +60,12 @@ export function addPath<Params = OfAction>(
 
 type ForCaller = Pick<Caller, 'interface'>;
 
-/** Answers as the interface of the caller does: shippers get it wrapped. */
+/** Answers in the form of the caller's interface: shippers get data wrapped. */
 export function answerFor({ interface: interfaceName }: ForCaller, response: Response, data: object): void {
   response.json(interfaceName === 'shipper' ? { status: 'success', data } : data);
 }
 
-/** The same with one thing. */
+/** Answers with one object, in the form of the caller's interface. */
 export function answerObject(caller: ForCaller, response: Response, object: object): void {
   answerFor(caller, response, caller.interface === 'shipper' ? { object } : object);
 }

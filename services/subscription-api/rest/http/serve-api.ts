@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import { closeServer, listen } from '@waybell/runtime/health';
-import type { Express } from 'express';
-import { boundConnections, type ConnectionBounds } from './limits.ts';
 import type { HttpMetrics } from './http-metrics.ts';
+import { boundConnections, type ConnectionBounds } from './limits.ts';
 import { Problem, PROBLEM_TYPE } from './problem.ts';
 
 export type ApiServer = AsyncDisposable & { port: number };
 
 /** Limits of a client's resources, before its request is known too. */
-export type ServerLimits = Omit<ConnectionBounds, 'lookEveryMs'> & {
+export type ServerLimits = Omit<ConnectionBounds, 'checkEveryMs'> & {
   /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: number;
   /** From the first byte of a request to the end of its body. */
@@ -23,20 +23,20 @@ export type ServerLimits = Omit<ConnectionBounds, 'lookEveryMs'> & {
 const HEADERS_LIMIT_BYTES = 16 * 1_024;
 // Load balancers forget connections that are quiet for 240 s (Azure) or 350 s (AWS), and notify neither end.
 const PROBED_EVERY_MS = 60_000;
-// Slow requests and answers are looked for this often.
-const LOOK_EVERY_MS = 1_000;
+// Slow requests and answers are checked for this often.
+const CHECK_EVERY_MS = 1_000;
 // Most requests wait for less; who is slow to send one, or to read its answer, is not waited for.
 const CLOSE_LIMIT_MS = 10_000;
 
 export type ServeOptions = ServerLimits & {
   host: string;
   port: number;
-  lookEveryMs?: number;
-  /** Once it is given, no connection is taken any more: what else is disposed of before does not keep it listening. */
+  checkEveryMs?: number;
+  /** Once it is given, no connection is accepted: what is disposed of before does not keep it listening. */
   until?: AbortSignal;
 };
 
-/** Listens until disposed of; then takes no new connection and finishes the requests it has, for ten seconds at most. */
+/** Listens until disposed of; then accepts no new connection and finishes the requests it has, for ten seconds at most. */
 export async function serveApi(
   api: Express,
   {
@@ -45,7 +45,7 @@ export async function serveApi(
     headersTimeoutMs,
     requestTimeoutMs,
     idleTimeoutMs,
-    lookEveryMs = LOOK_EVERY_MS,
+    checkEveryMs = CHECK_EVERY_MS,
     until,
     ...bounds
   }: ServeOptions,
@@ -59,13 +59,13 @@ export async function serveApi(
       keepAliveTimeout: idleTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: PROBED_EVERY_MS,
-      connectionsCheckingInterval: lookEveryMs,
+      connectionsCheckingInterval: checkEveryMs,
       // Express answers in full where it is missing.
       requireHostHeader: false,
     },
     api,
   );
-  boundConnections(server, { ...bounds, lookEveryMs }, () => connectionsRefused.inc());
+  boundConnections(server, { ...bounds, checkEveryMs }, () => connectionsRefused.inc());
   // A client gets the answer to its request, whatever else it expects.
   server.on('checkExpectation', api);
   // An incomplete request never reaches Express.

@@ -1,37 +1,44 @@
+/**
+ * Listeners: programs of clients that get their callbacks over a stream.
+ *
+ *     program ── begins ──> POST /v1/listeners, which subscribes it at a URL of this API
+ *     deliverer ── calls ──> POST …/requests ── relay ──> GET …/requests, the program's stream
+ *     program ── POST …/answers ── relay ──> the answer to the deliverer
+ */
 import { randomUUID } from 'node:crypto';
+import { Router, type Request, type Response } from 'express';
 import { listenerKeyParameter, listenerAnswer, listenerRequest } from '@waybell/contracts/openapi/listener-paths';
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
+import type { EventLimits } from '@waybell/events/read-event';
+import { largestNotification } from '@waybell/notifications/notification';
+import type { Redis } from '@waybell/runtime/redis';
 import type { KeyRing } from '@waybell/runtime/secrets';
-import { Router, type Request, type Response } from 'express';
+import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import {
   verificationTokenOf,
+  keepListeners,
   type Listener,
   type Listeners,
-  keepListeners,
   type ListenerLimits,
   type ListenerOptions,
 } from '../../listeners.ts';
 import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { invalidBody, jsonBytesReader, readJson, readNothing, bodyReader, pointTo } from '../http/body.ts';
+import { boundByReading } from '../http/limits.ts';
 import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { boundByReading } from '../http/limits.ts';
+import { answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { endWithToken, type KnowingAgain } from '../live/event-stream.ts';
 import { chooseActions, listAllActions, requireFeature } from '../subscriptions/find-action.ts';
 import {
-  type Listening,
   openListening,
+  openRelay,
+  openChannels,
+  type Listening,
   type ListeningOptions,
   type ListenerRelay,
-  openRelay,
   type ListenerRelayOptions,
-  openChannels,
 } from './relay.ts';
-import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
-import type { EventLimits } from '@waybell/events/read-event';
-import { largestNotification } from '@waybell/notifications/notification';
-import type { Redis } from '@waybell/runtime/redis';
 
 type ListenerSettings = {
   listeners: Listeners;
@@ -47,10 +54,47 @@ type ListenerSettings = {
 export type ListenerRouteOptions = Pick<RouteOptions, 'authenticate' | 'catalog' | 'callbackRules' | 'signingSecrets'> &
   KnowingAgain & { listenerSettings: ListenerSettings };
 
+export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
+  Pick<ListeningOptions, 'capacity' | 'log'> &
+  Pick<ListenerRelayOptions, 'redis' | 'until'> & {
+    /** A connection for its messages alone. */
+    hearing: Redis;
+    listenerLimits: ListenerLimits;
+    listening: Pick<ListenerRelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
+    eventLimits: EventLimits;
+  };
+
 const SCOPE = 'webhooks:write';
 const RETRY_LATER = { headers: { 'retry-after': '5' } };
 
-/** Programs of clients to which callbacks go over a stream, on either interface; and where the deliverer calls them. */
+type ListenerRequest = { url: string; actions?: string[]; name: string };
+type ListenerAnswer = { request: string; status: number; body: string };
+
+/** These throw a Problem (422) that names everything wrong with a body. */
+const readListener = bodyReader<ListenerRequest>(listenerRequest);
+const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
+
+/** Opens what the routes of listeners need. After disposal it renews no listener. */
+export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
+  const { keyRing, eventLimits, listenerLimits: limits } = options;
+  const { lifeMs, answerLimitMs } = options.listening;
+  const listeners = keepListeners({ ...options, lifeMs, limits });
+  const channels = openChannels(options);
+  const relay = openRelay({ ...options, ...options.listening, channels });
+  const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
+  return {
+    listeners,
+    listening,
+    relay,
+    keyRing,
+    lifeMs,
+    answerLimitMs,
+    requestBytes: largestNotification(eventLimits.maxBytes),
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
+}
+
+/** The routes of listeners' programs, on either interface, and the one that deliverers call. */
 export function listenerRoutes(options: ListenerRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   addListeners(router, options);
@@ -94,7 +138,7 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
     async delete(request, response) {
       const caller = await admit(request, options);
       await readNothing(request, response);
-      const { guid } = await requireOwn(request, caller, listeners);
+      const { guid } = await requireListener(request, caller, listeners);
       await listeners.end(caller.actor, guid);
       response.status(204).end();
     },
@@ -104,7 +148,7 @@ function addListeners(router: Router, options: ListenerRouteOptions): void {
     async post(request, response) {
       const caller = await admit(request, options);
       const { request: id, ...answer } = readAnswer(await readJson(request, response));
-      const { guid } = await requireOwn(request, caller, listeners);
+      const { guid } = await requireListener(request, caller, listeners);
       if (!(await relay.answer(guid, id, answer)))
         throw new Problem('answered-too-late', 'Nobody waits for the answer to it any more.');
       response.status(204).end();
@@ -142,12 +186,12 @@ function addRequests(router: Router, options: ListenerRouteOptions): void {
     post: ask,
     async get(request, response) {
       const caller = await admit(request, options);
-      const listener = await requireOwn(request, caller, listeners);
+      const listener = await requireListener(request, caller, listeners);
       readNoQuery(request);
       if (request.method === 'HEAD') return void response.type('text/event-stream').end();
       boundByReading(response);
-      const whose = { account: caller.accountGuid, client: caller.clientId };
-      const stream = listening.open(listener, whose, response);
+      const owner = { account: caller.accountGuid, client: caller.clientId };
+      const stream = listening.open(listener, owner, response);
       endWithToken(stream, { ...options, request, caller, scope: SCOPE });
     },
   });
@@ -159,11 +203,11 @@ async function admit(request: Request, { authenticate }: Pick<RouteOptions, 'aut
   return caller;
 }
 
-/** Throws a Problem where it is not the caller's (404), as where there is none, or has ended (410). */
-async function requireOwn(request: Request<GuidParams>, caller: Caller, listeners: Listeners): Promise<Listener> {
+/** Finds the caller's listener. Throws a Problem if there is none, or it is another client's (404), or if it has ended (410). */
+async function requireListener(request: Request<GuidParams>, caller: Caller, listeners: Listeners): Promise<Listener> {
   const found = await listeners.find(requirePathGuid('guid', request.params.guid));
-  const isOwn = found?.accountGuid === caller.accountGuid && ownerOf(found.clientId) === caller.clientId;
-  return requireCurrent(isOwn ? found : undefined);
+  const isCallers = found?.accountGuid === caller.accountGuid && ownerOf(found.clientId) === caller.clientId;
+  return requireCurrent(isCallers ? found : undefined);
 }
 
 function requireCurrent(found: Listener | undefined): Listener {
@@ -201,7 +245,7 @@ function makeKey(keyRing: KeyRing, listener: string): string {
   return `${keyId}.${sealed.toString('base64url')}`;
 }
 
-/** Known without a look at Postgres, which strangers could cause. */
+/** Whether the key is of this listener: known without Postgres, which strangers could make busy. */
 function isKeyOf(keyRing: KeyRing, listener: string, key: string): boolean {
   const at = key.lastIndexOf('.');
   const keyId = key.slice(0, at);
@@ -212,13 +256,6 @@ function isKeyOf(keyRing: KeyRing, listener: string, key: string): boolean {
     return false;
   }
 }
-
-type ListenerRequest = { url: string; actions?: string[]; name: string };
-type ListenerAnswer = { request: string; status: number; body: string };
-
-/** Throws a Problem (422) that names everything wrong with it. */
-const readListener = bodyReader<ListenerRequest>(listenerRequest);
-const readAnswer = bodyReader<ListenerAnswer>(listenerAnswer);
 
 type ListenerPlace = { url: string; guid: string; key: string; rules: CallbackRules };
 
@@ -243,34 +280,4 @@ function passedOn(headers: NodeJS.Dict<string | string[]>): Record<string, strin
       typeof value === 'string' && isPassedOn(name) ? [[name, value]] : [],
     ),
   );
-}
-
-export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
-  Pick<ListeningOptions, 'room' | 'log'> &
-  Pick<ListenerRelayOptions, 'redis' | 'until'> & {
-    /** A connection of its own. */
-    hearing: Redis;
-    listenerLimits: ListenerLimits;
-    listening: Pick<ListenerRelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
-    eventLimits: EventLimits;
-  };
-
-/** The parts that routes of listeners need. After disposal it renews no listener. */
-export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
-  const { keyRing, eventLimits, listenerLimits: limits } = options;
-  const { lifeMs, answerLimitMs } = options.listening;
-  const listeners = keepListeners({ ...options, lifeMs, limits });
-  const channels = openChannels(options);
-  const relay = openRelay({ ...options, ...options.listening, channels });
-  const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
-  return {
-    listeners,
-    listening,
-    relay,
-    keyRing,
-    lifeMs,
-    answerLimitMs,
-    requestBytes: largestNotification(eventLimits.maxBytes),
-    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
-  };
 }

@@ -1,11 +1,18 @@
+/**
+ * Relays callbacks to listeners' streams, and their answers back, through channels of Redis: the process that a deliverer called and the
+ * one that has the listener's stream may be two.
+ *
+ *     ask ── requests of the listener ──> stream of its program
+ *     answer ── answers to the process ──> ask
+ */
 import { randomUUID } from 'node:crypto';
-import type { Redis } from '@waybell/runtime/redis';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Log } from '@waybell/runtime/log';
 import type { ServerResponse } from 'node:http';
+import type { Log } from '@waybell/runtime/log';
+import type { Redis } from '@waybell/runtime/redis';
 import { runEvery } from '@waybell/runtime/run-every';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Listener, Listeners } from '../../listeners.ts';
-import { EventStream, type StreamCapacity, type WhoseStream } from '../live/event-stream.ts';
+import { EventStream, type StreamCapacity, type StreamOwner } from '../live/event-stream.ts';
 
 /** A callback as it came; `body` is base64. */
 type RelayedRequest = { headers: Record<string, string>; body: string };
@@ -33,7 +40,17 @@ export type ListenerRelay = {
   /** Resolves with whether the process that waits for it is there. Throws Unavailable while Redis is away. */
   answer(listener: string, id: string, answer: RelayedAnswer): Promise<boolean>;
   /** Passes on requests to a listener, until the returned function is called. */
-  take(listener: string, take: (relayed: Relayed) => void): () => void;
+  receive(listener: string, receiver: (relayed: Relayed) => void): () => void;
+};
+
+/** `begun`: messages arrive from now on; called again when the connection was away meanwhile. */
+type ChannelReceiver = { heard: (text: string) => void; begun?: () => void };
+
+type Channels = {
+  /** Passes on messages of a channel, until the returned function is called. */
+  receive(channel: string, receiver: ChannelReceiver): () => void;
+  /** Throws if Redis hangs: a connection that only receives would not notice. */
+  check(): Promise<void>;
 };
 
 export type ListenerRelayOptions = {
@@ -49,7 +66,7 @@ export type ListenerRelayOptions = {
 /** An answer on its way to the process that waits for it. */
 type OnItsWay = { listener: string; id: string; answer: RelayedAnswer };
 
-type WaitingCallback = { listener: string; settle: (asked: RelayResult) => void };
+type AwaitedAnswer = { listener: string; end: (result: RelayResult) => void };
 
 const REQUEST_ID = /^([0-9a-f-]{36})\.[0-9a-f-]{36}$/;
 
@@ -64,18 +81,18 @@ export function openRelay({
   until,
 }: ListenerRelayOptions): ListenerRelay {
   const here = randomUUID();
-  const waiting = new Map<string, WaitingCallback>();
+  const awaited = new Map<string, AwaitedAnswer>();
   // Only this module publishes there.
-  channels.take(answersTo(here), { heard: (text) => settle(JSON.parse(text) as OnItsWay) });
+  channels.receive(answersTo(here), { heard: (text) => pass(JSON.parse(text) as OnItsWay) });
 
-  function settle({ listener, id, answer }: OnItsWay): void {
-    const found = waiting.get(id);
-    if (found?.listener === listener) found.settle({ kind: 'answered', answer });
+  function pass({ listener, id, answer }: OnItsWay): void {
+    const found = awaited.get(id);
+    if (found?.listener === listener) found.end({ kind: 'answered', answer });
   }
 
-  async function say(channel: string, what: Relayed | OnItsWay): Promise<number> {
+  async function publish(channel: string, message: Relayed | OnItsWay): Promise<number> {
     try {
-      return await redis.publish(channel, JSON.stringify(what));
+      return await redis.publish(channel, JSON.stringify(message));
     } catch (error) {
       throw new Unavailable('redis', () => redis.ping(), error);
     }
@@ -83,81 +100,71 @@ export function openRelay({
 
   return {
     async ask(listener, request, gone) {
-      const others = [...waiting.values()].filter((each) => each.listener === listener);
+      const others = [...awaited.values()].filter((each) => each.listener === listener);
       if (others.length >= waitingLimit) return { kind: 'busy' };
       const id = `${here}.${randomUUID()}`;
       const { promise, resolve } = Promise.withResolvers<RelayResult>();
-      waiting.set(id, { listener, settle: resolve });
+      awaited.set(id, { listener, end: resolve });
       const over = AbortSignal.any([gone, until]);
       const giveUp = () => resolve({ kind: 'unanswered' });
       over.addEventListener('abort', giveUp);
       const limit = setTimeout(giveUp, answerLimitMs);
       try {
-        const heard = await say(requestsOf(listener), { kind: 'request', id, ...request });
+        const heard = await publish(requestsOf(listener), { kind: 'request', id, ...request });
         if (heard === 0) return { kind: 'nobody' };
         if (over.aborted) giveUp();
-        const asked = await promise;
-        if (asked.kind === 'unanswered') await say(requestsOf(listener), { kind: 'over', id }).catch(() => 0);
-        return asked;
+        const result = await promise;
+        if (result.kind === 'unanswered') await publish(requestsOf(listener), { kind: 'over', id }).catch(() => 0);
+        return result;
       } finally {
         clearTimeout(limit);
         over.removeEventListener('abort', giveUp);
-        waiting.delete(id);
+        awaited.delete(id);
       }
     },
     async answer(listener, id, answer) {
       const [, process] = REQUEST_ID.exec(id) ?? [];
-      return process !== undefined && (await say(answersTo(process), { listener, id, answer })) > 0;
+      return process !== undefined && (await publish(answersTo(process), { listener, id, answer })) > 0;
     },
-    take: (listener, take) =>
-      channels.take(requestsOf(listener), {
-        begun: () => take({ kind: 'listening' }),
-        heard: (text) => take(JSON.parse(text) as Relayed),
+    receive: (listener, receiver) =>
+      channels.receive(requestsOf(listener), {
+        begun: () => receiver({ kind: 'listening' }),
+        heard: (text) => receiver(JSON.parse(text) as Relayed),
       }),
   };
 }
-
-/** `begun`: messages arrive from now on; called again when the connection was away meanwhile. */
-type Taker = { heard: (text: string) => void; begun?: () => void };
-
-type Channels = {
-  /** Passes on messages of a channel, until the returned function is called. */
-  take(channel: string, taker: Taker): () => void;
-  /** Finds out that Redis hangs: a connection that only hears would not. */
-  look(): Promise<void>;
-};
 
 /**
  * Channels of Redis, on a connection that does nothing else. Messages are lost while that is away, and their publisher is
  * informed.
  */
 export function openChannels({ hearing, log }: { hearing: Redis; log: Log }): Channels {
-  const takers = new Map<string, Set<Taker>>();
+  const receivers = new Map<string, Set<ChannelReceiver>>();
 
   async function hear(channels: readonly string[]): Promise<void> {
     try {
       if (channels.length > 0) await hearing.subscribe(...channels);
-      for (const channel of channels) takers.get(channel)?.forEach(({ begun }) => begun?.());
+      for (const channel of channels) receivers.get(channel)?.forEach(({ begun }) => begun?.());
     } catch (error) {
       log.warn({ reason: String(error) }, 'listeners.not-heard');
     }
   }
 
-  hearing.on('ready', () => void hear([...takers.keys()]));
-  hearing.on('message', (channel, text) => takers.get(channel)?.forEach(({ heard }) => heard(text)));
+  hearing.on('ready', () => void hear([...receivers.keys()]));
+  hearing.on('message', (channel, text) => receivers.get(channel)?.forEach(({ heard }) => heard(text)));
   return {
-    take(channel, taker) {
-      const others = takers.get(channel) ?? new Set();
-      takers.set(channel, others.add(taker));
+    receive(channel, receiver) {
+      const others = receivers.get(channel) ?? new Set();
+      receivers.set(channel, others.add(receiver));
       if (hearing.status === 'ready') void hear([channel]);
       return () => {
-        others.delete(taker);
+        others.delete(receiver);
         if (others.size > 0) return;
-        takers.delete(channel);
+        receivers.delete(channel);
         void hearing.unsubscribe(channel).catch(() => undefined);
       };
     },
-    look: async () => void (await hearing.ping()),
+    check: async () => void (await hearing.ping()),
   };
 }
 
@@ -165,7 +172,7 @@ export type ListeningOptions = {
   listeners: Listeners;
   relay: ListenerRelay;
   channels: Channels;
-  room: StreamCapacity;
+  capacity: StreamCapacity;
   lifeMs: number;
   log: Log;
 };
@@ -173,7 +180,7 @@ export type ListeningOptions = {
 /** The streams of listeners in this process. */
 export type Listening = AsyncDisposable & {
   /** Begins one. Throws a Problem (429, 503) where there are too many. */
-  open(listener: Listener, whose: WhoseStream, response: ServerResponse): EventStream;
+  open(listener: Listener, owner: StreamOwner, response: ServerResponse): EventStream;
 };
 
 /** Several requests, each of which may have an event's size. */
@@ -182,7 +189,7 @@ const BUFFER_BYTES = 2 ** 23;
 const TIMES_A_LIFE = 3;
 
 /** Keeps the listeners alive that have a stream here, and ends those, of whichever process, that live no more. */
-export function openListening({ listeners, relay, channels, room, lifeMs, log }: ListeningOptions): Listening {
+export function openListening({ listeners, relay, channels, capacity, lifeMs, log }: ListeningOptions): Listening {
   const open = new Map<EventStream, string>();
 
   async function keep(): Promise<void> {
@@ -192,14 +199,14 @@ export function openListening({ listeners, relay, channels, room, lifeMs, log }:
       for (const [stream, guid] of streams) if (!alive.includes(guid)) stream.end();
     }
     await listeners.sweep();
-    if (open.size > 0) await channels.look();
+    if (open.size > 0) await channels.check();
   }
 
   const keeping = runEvery(keep, { intervalMs: lifeMs / TIMES_A_LIFE, warning: 'listeners.not-kept', log });
   return {
-    open({ guid }, whose, response) {
-      const stream = room.enter(whose, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));
-      const leave = relay.take(guid, (relayed) => stream.write(eventOf(stream, relayed)));
+    open({ guid }, owner, response) {
+      const stream = capacity.enter(owner, response, () => new EventStream({ response, bufferBytes: BUFFER_BYTES }));
+      const leave = relay.receive(guid, (relayed) => stream.write(eventOf(stream, relayed)));
       open.set(stream, guid);
       response.once('close', () => {
         leave();

@@ -1,8 +1,9 @@
+/** Streams of server-sent events: one stream, the capacity of a process for them, and their end with the token of their reader. */
 import type { ServerResponse } from 'node:http';
-import { Problem } from '../http/problem.ts';
 import type { Request } from 'express';
 import type { Scope } from '../../tokens.ts';
 import { requireScope, type Authenticate, type Caller } from '../authentication/authenticate.ts';
+import { Problem } from '../http/problem.ts';
 
 export type EventStreamOptions = {
   response: ServerResponse;
@@ -31,7 +32,7 @@ export class EventStream {
     response.once('close', () => clearInterval(heartbeat));
   }
 
-  /** A comment, which clients pass over, and the id to go on from: also a reader that was told nothing for long goes on near now. */
+  /** Sends a comment, which clients ignore, and the id to go on from: a reader that got nothing for long, too, goes on near now. */
   say(comment: string): void {
     this.write(`: ${comment}\n${this.#id()}\n`);
   }
@@ -63,13 +64,13 @@ export type StreamLimits = { streamsPerClient: number; streams: number };
 
 type EndableStream = { end(): void };
 
-/** Room for the streams of this process, of whichever kind. Disposed of, it ends them. */
+/** The capacity of this process for streams, of whichever kind. Disposed of, it ends them. */
 export type StreamCapacity = Disposable & {
   /** Opens one of a client's, until its response is closed. Throws a Problem (429, 503) where there are too many. */
-  enter<Stream extends EndableStream>(whose: WhoseStream, response: ServerResponse, open: () => Stream): Stream;
+  enter<Stream extends EndableStream>(owner: StreamOwner, response: ServerResponse, open: () => Stream): Stream;
 };
 
-export type WhoseStream = { account: string; client: string };
+export type StreamOwner = { account: string; client: string };
 
 /** `until`: once it is given, streams end and no other begins. */
 export function streamCapacity(limits: StreamLimits, until?: AbortSignal): StreamCapacity {
@@ -82,8 +83,8 @@ export function streamCapacity(limits: StreamLimits, until?: AbortSignal): Strea
       if (ended.aborted) throw busy('This process is about to stop: ask again.');
       if (streams.size >= limits.streams) throw busy('There are as many streams as one process keeps open: ask later.');
       const key = JSON.stringify([account, client]);
-      const own = [...streams.values()].filter((each) => each === key);
-      if (own.length >= limits.streamsPerClient) throw tooMany(limits);
+      const others = [...streams.values()].filter((each) => each === key);
+      if (others.length >= limits.streamsPerClient) throw tooMany(limits);
       const stream = open();
       streams.set(stream, key);
       response.once('close', () => streams.delete(stream));
@@ -108,17 +109,17 @@ export type KnowingAgain = {
   knownAgainMs?: number;
 };
 
-/** A token that ends has ended its streams within a minute, with time to spare for the look. */
+/** The streams of a token that ends have ended within a minute, with time to spare for the check. */
 const KNOWN_AGAIN_MS = 45_000;
 
 type StreamReader = KnowingAgain & { request: Request; caller: Caller; scope: Scope };
 
-/** Ends a stream once its token does not hold any more. While that cannot be known, it goes on. */
+/** Ends a stream once its token is not valid any more. While that cannot be known, it goes on. */
 export function endWithToken(
   stream: { say(comment: string): void; end(): void },
   { request, caller, scope, knowAgain, knownAgainMs = KNOWN_AGAIN_MS }: StreamReader,
 ): void {
-  const look = async () => {
+  const check = async () => {
     try {
       const now = await knowAgain(request);
       requireScope(now, scope);
@@ -129,6 +130,6 @@ export function endWithToken(
     stream.say('the access token does not hold any more');
     stream.end();
   };
-  const looking = setInterval(() => void look(), knownAgainMs);
-  request.res?.once('close', () => clearInterval(looking));
+  const checking = setInterval(() => void check(), knownAgainMs);
+  request.res?.once('close', () => clearInterval(checking));
 }

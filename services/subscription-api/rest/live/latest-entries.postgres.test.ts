@@ -45,8 +45,8 @@ test('a look reads by indexes what is new, however much there was before', async
   await stand.happens(us, [aFailed(), anExhausted({ attempt: 2 })]);
   const watched = watchPlans(stand.api.store.postgres);
   const reader = { account: us.account, client: us.client, interface: 'carrier' as const };
-  const look = { reader, actions: ['order.created', randomUUID()], fromMs: since, isKnown: () => false };
-  const [found] = await latestOf(watched, [look], 1_000);
-  expect(found?.looked.length).toBeGreaterThanOrEqual(3);
+  const query = { reader, actions: ['order.created', randomUUID()], fromMs: since, isKnown: () => false };
+  const [found] = await latestOf(watched, [query], 1_000);
+  expect(found?.keys.length).toBeGreaterThanOrEqual(3);
   expect(watched.rowsLookedAt()).toBeLessThan(200);
 });

@@ -1,7 +1,7 @@
+import { Router, type Request } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { nearestNames } from '@waybell/catalog/names';
 import { liveKind, type LiveKind } from '@waybell/contracts/openapi/live-paths';
-import { Router, type Request } from 'express';
 import { requireScope } from '../authentication/authenticate.ts';
 import { boundByReading } from '../http/limits.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';
@@ -38,7 +38,7 @@ const NEAREST = 3;
 const kindParameter = { name: 'kind', schema: liveKind };
 const actionParameter = { name: 'action', schema: { type: 'string', maxLength: 100 } };
 
-/** Reads what of the feed is asked for. Throws a Problem (422), which names the nearest actions where there is no such one. */
+/** Reads a filter of the feed. Throws a Problem (422), which names the nearest actions if there is no such one. */
 function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
   const names = catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
   const read = queryReader<{ action?: string; kind?: LiveKind }>([actionParameter, kindParameter]);

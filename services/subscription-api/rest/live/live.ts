@@ -1,21 +1,30 @@
+/**
+ * The live feed: a client's attempts, suppressions and notices as they come to the log. One poll a second reads for all clients that have
+ * a stream.
+ *
+ *     openLive ── query of each LiveFeed (a client) ── latestOf ──> LiveFeed ── records ──> its LiveStreams (its readers)
+ */
 import type { ServerResponse } from 'node:http';
 import type { Action } from '@waybell/catalog/action';
+import type { LiveKind } from '@waybell/contracts/openapi/live-paths';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { latestOf, type LiveFound, type LiveLook, type LiveEntry } from './latest-entries.ts';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';
-import type { FeedPosition, Placed } from './position.ts';
-import { type StreamCapacity, EventStream, type EventStreamOptions } from './event-stream.ts';
-import type { LiveKind } from '@waybell/contracts/openapi/live-paths';
 import { attemptView, eventView, verdictView } from '../deliveries/history-view.ts';
+import { EventStream, type StreamCapacity, type EventStreamOptions } from './event-stream.ts';
+import { latestOf, type LiveFound, type LiveQuery, type LiveEntry } from './latest-entries.ts';
+import type { FeedPosition, Placed } from './position.ts';
+
+/** A reader's filter of the feed. */
+export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefined };
 
 type LiveOptions = {
   database: Pick<Database, 'askLog'>;
   catalog: readonly Action[];
-  room: StreamCapacity;
+  capacity: StreamCapacity;
   log: Log;
-  lookEveryMs?: number;
+  pollEveryMs?: number;
 };
 
 type LiveRequest = {
@@ -31,23 +40,29 @@ export type Live = AsyncDisposable & {
   open(request: LiveRequest): LiveStream;
 };
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 const BUFFER_BYTES = 2 ** 20;
 
-/** Looks once a second, for all clients that have a stream together, and while there is none not at all. */
-export function openLive({ database, catalog, room: streams, log, lookEveryMs = LOOK_EVERY_MS }: LiveOptions): Live {
+/** Polls the log once a second for all clients that have a stream, and not at all while there is none. */
+export function openLive({
+  database,
+  catalog,
+  capacity: streams,
+  log,
+  pollEveryMs = POLL_EVERY_MS,
+}: LiveOptions): Live {
   const feeds = new Map<string, LiveFeed>();
-  let looking: AsyncDisposable | undefined;
+  let polling: AsyncDisposable | undefined;
 
-  async function look(): Promise<void> {
-    const asking = [...feeds.values()];
+  async function poll(): Promise<void> {
+    const reading = [...feeds.values()];
     const nowMs = Date.now();
-    const looks = asking.map((feed) => feed.look(nowMs));
+    const queries = reading.map((feed) => feed.query(nowMs));
     try {
-      const found = await database.askLog((postgres) => latestOf(postgres, looks, MOST_ROWS));
-      for (const [place, feed] of asking.entries()) feed.tell(found[place] ?? { looked: [] }, nowMs);
+      const found = await database.askLog((postgres) => latestOf(postgres, queries, MOST_ROWS));
+      for (const [place, feed] of reading.entries()) feed.pass(found[place] ?? { keys: [] }, nowMs);
     } catch (error) {
-      for (const feed of asking) feed.sayAway();
+      for (const feed of reading) feed.reportAway();
       throw error;
     }
   }
@@ -57,7 +72,7 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
     const feed = feeds.get(key) ?? new LiveFeed(reader, actions);
     feed.streams.add(stream);
     feeds.set(key, feed);
-    looking ??= runEvery(look, { intervalMs: lookEveryMs, beginsAtOnce: true, warning: 'live.look-failed', log });
+    polling ??= runEvery(poll, { intervalMs: pollEveryMs, beginsAtOnce: true, warning: 'live.look-failed', log });
   }
 
   function leave(stream: LiveStream, key: string): void {
@@ -65,8 +80,8 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
     feed?.streams.delete(stream);
     if (feed?.streams.size === 0) feeds.delete(key);
     if (feeds.size > 0) return;
-    void looking?.[Symbol.asyncDispose]();
-    looking = undefined;
+    void polling?.[Symbol.asyncDispose]();
+    polling = undefined;
   }
 
   return {
@@ -78,7 +93,7 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
       response.once('close', () => leave(stream, key));
       return stream;
     },
-    [Symbol.asyncDispose]: async () => looking?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => polling?.[Symbol.asyncDispose](),
   };
 }
 
@@ -86,7 +101,7 @@ export function openLive({ database, catalog, room: streams, log, lookEveryMs = 
 const OVERLAP_MS = 30_000;
 /** After Postgres was away, what was held up meanwhile comes within about so long. */
 const CATCHING_UP_MS = 60_000;
-/** Rows of each kind that one look reads for a client. */
+/** Rows of each kind that one poll reads for a client. */
 const MOST_ROWS = 1_000;
 
 /** The live entries of one client, for all of its streams. */
@@ -96,10 +111,10 @@ class LiveFeed {
   readonly #actions: readonly string[];
   /** Rows that were read recently: each once, for all readers. */
   readonly #known = new Map<string, { at: number; records: LiveRecord[] }>();
-  /** From when on each look reads again, but for streams that are behind. */
+  /** From when on each poll reads again, except for streams that are behind. */
   #fromMs = 0;
-  /** Streams that the look under way is for: a stream added meanwhile may want more. */
-  #looking: LiveStream[] = [];
+  /** Streams that the running poll is for: a stream added meanwhile may lack more. */
+  #polled: LiveStream[] = [];
   #isAway = false;
   #caughtUpMs = 0;
 
@@ -110,29 +125,29 @@ class LiveFeed {
   }
 
   /** Returns what its streams lack. */
-  look(nowMs: number): LiveLook {
-    this.#looking = [...this.streams];
-    const fromMs = this.#firstMs(this.#looking, nowMs);
+  query(nowMs: number): LiveQuery {
+    this.#polled = [...this.streams];
+    const fromMs = this.#firstMs(this.#polled, nowMs);
     return { reader: this.#reader, actions: this.#actions, fromMs, isKnown: (key) => this.#known.has(key) };
   }
 
-  /** Tells each stream what is new to it. */
-  tell(found: LiveFound, nowMs: number): void {
+  /** Passes on to each stream what is new to it. */
+  pass(found: LiveFound, nowMs: number): void {
     if (this.#isAway) this.#caughtUpMs = nowMs + CATCHING_UP_MS;
     this.#isAway = false;
-    for (const { key, at, entries } of found.looked) this.#known.set(key, { at, records: entries.map(liveRecord) });
+    for (const { key, at, entries } of found.keys) this.#known.set(key, { at, records: entries.map(liveRecord) });
     const records = [...this.#known.values()]
       .flatMap((each) => each.records)
       .toSorted((one, other) => one.at - other.at);
-    for (const stream of this.#looking) stream.tell({ records, unreadBefore: found.unreadBefore, nowMs });
+    for (const stream of this.#polled) stream.send({ records, unreadBefore: found.unreadBefore, nowMs });
     if (nowMs >= this.#caughtUpMs) this.#fromMs = nowMs - OVERLAP_MS;
-    this.#forget(this.#looking);
+    this.#forget(this.#polled);
   }
 
-  /** The look failed: Postgres is away. Each stream is told so once. */
-  sayAway(): void {
+  /** The poll failed: Postgres is away. Each stream says so once. */
+  reportAway(): void {
     if (!this.#isAway)
-      for (const stream of this.#looking) stream.say('the delivery log cannot be read; the feed goes on by itself');
+      for (const stream of this.#polled) stream.say('the delivery log cannot be read; the feed goes on by itself');
     this.#isAway = true;
   }
 
@@ -152,25 +167,22 @@ class LiveFeed {
   }
 }
 
-/** A reader's filter of the feed. */
-export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefined };
-
 type LiveStreamOptions = Omit<EventStreamOptions, 'id'> & { filter: LiveFilter; position: FeedPosition };
 
-/** Limit of the records that one look sends to a reader. */
-const MOST = 500;
+/** Limit of the records that one poll sends to a reader. */
+const MOST_SENT = 500;
 /** The log stores records about this long after their time. */
 const LAG_MS = 1_000;
 
 type Stretch = { since: number; until: number };
 
-/** The result of one look: records, the oldest first; and the time before which there may be unread ones. */
-type LiveLooked = { records: readonly LiveRecord[]; unreadBefore?: number | undefined; nowMs: number };
+/** The result of one poll: records, the oldest first; and the time before which there may be unread ones. */
+type LiveRead = { records: readonly LiveRecord[]; unreadBefore?: number | undefined; nowMs: number };
 
 /** One reader, until its connection is closed. */
 class LiveStream {
   readonly position: FeedPosition;
-  /** When what it was told last was looked for, in milliseconds since the epoch. */
+  /** When the last poll for it began, in milliseconds since the epoch. */
   #seenMs: number;
   readonly #filter: LiveFilter;
   readonly #events: EventStream;
@@ -191,13 +203,16 @@ class LiveStream {
     this.#events.say(comment);
   }
 
-  tell({ records, unreadBefore, nowMs }: LiveLooked): void {
-    const fresh = records.filter((record) => !this.position.isTold(record) && this.#isAskedFor(record));
-    const [passed, told] = [fresh.slice(0, -MOST), fresh.slice(-MOST)];
-    for (const record of passed) this.position.note(record);
-    const skipped = stretchOf([...this.#unread(unreadBefore), ...passed.map(({ at }) => ({ since: at, until: at }))]);
+  send({ records, unreadBefore, nowMs }: LiveRead): void {
+    const fresh = records.filter((record) => !this.position.isSent(record) && this.#isAskedFor(record));
+    const [skippedRecords, sent] = [fresh.slice(0, -MOST_SENT), fresh.slice(-MOST_SENT)];
+    for (const record of skippedRecords) this.position.note(record);
+    const skipped = stretchOf([
+      ...this.#unread(unreadBefore),
+      ...skippedRecords.map(({ at }) => ({ since: at, until: at })),
+    ]);
     this.#seenMs = nowMs;
-    const events = told.map(({ event, data, ...record }) => {
+    const events = sent.map(({ event, data, ...record }) => {
       this.position.note(record);
       return this.#events.event(event, data);
     });
@@ -228,7 +243,7 @@ function stretchOf(stretches: readonly Stretch[]): { since: string; until: strin
   return { since: new Date(since).toISOString(), until: new Date(until).toISOString() };
 }
 
-/** One thing that happened, as streams tell it. */
+/** One thing that happened, as streams send it. */
 type LiveRecord = Placed & {
   /** Null of what several actions have in common. */
   action: string | null;

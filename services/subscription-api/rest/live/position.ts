@@ -9,11 +9,11 @@ export const POSITION_PATTERN = String.raw`^[0-9a-z]{1,9}\.[A-Za-z0-9_-]{0,80}$`
 const PRINT_BYTES = 3;
 /** Limit of the records in an id. */
 const MOST_PRINTS = 20;
-const MOST_TOLD = 10_000;
+const MOST_SENT = 10_000;
 
 /**
  * The position of a reader: it was sent everything up to a time, and some records after it. Records come to the log out of order,
- * so that a time alone would tell some twice or leave some out. An id carries that time, and prints of the latest records
+ * so that by a time alone some would be sent twice, or never. An id carries that time, and prints of the latest records
  * after it.
  */
 export class FeedPosition {
@@ -21,7 +21,7 @@ export class FeedPosition {
   /** Time up to which an id names no single record. */
   #idFloorMs = 0;
   /** The times of records, by their keys. */
-  readonly #told = new Map<string, number>();
+  readonly #sent = new Map<string, number>();
   /** The latest of them, the oldest first. */
   readonly #latest: { at: number; print: string }[] = [];
   /** Prints of records that were sent before the reader came back. */
@@ -40,37 +40,37 @@ export class FeedPosition {
     return new FeedPosition(Math.min(Number.parseInt(floor, 36), nowMs), each);
   }
 
-  /** Up to this time everything counts as told. */
+  /** Up to this time everything counts as sent. */
   get floorMs(): number {
     return this.#floorMs;
   }
 
-  isTold(record: Placed): boolean {
-    if (record.at <= this.#floorMs || this.#told.has(record.key)) return true;
+  isSent(record: Placed): boolean {
+    if (record.at <= this.#floorMs || this.#sent.has(record.key)) return true;
     if (this.#resumed.size === 0 || !this.#resumed.has(printOf(record))) return false;
     this.note(record);
     return true;
   }
 
   note({ key, at }: Placed): void {
-    this.#told.set(key, at);
+    this.#sent.set(key, at);
     const place = this.#latest.findLastIndex((each) => each.at <= at) + 1;
     this.#latest.splice(place, 0, { at, print: printOf({ key, at }) });
     if (this.#latest.length > MOST_PRINTS) this.#idFloorMs = Math.max(this.#idFloorMs, this.#latest.shift()?.at ?? 0);
-    const [first] = this.#told;
-    if (first === undefined || this.#told.size <= MOST_TOLD) return;
-    this.#told.delete(first[0]);
+    const [first] = this.#sent;
+    if (first === undefined || this.#sent.size <= MOST_SENT) return;
+    this.#sent.delete(first[0]);
     this.#floorMs = Math.max(this.#floorMs, first[1]);
   }
 
-  /** From now on everything before this time counts as told. */
+  /** From now on everything before this time counts as sent. */
   forgetBefore(fromMs: number): void {
     if (fromMs <= this.#floorMs) return;
     this.#floorMs = fromMs - 1;
-    for (const [key, at] of this.#told) if (at <= this.#floorMs) this.#told.delete(key);
+    for (const [key, at] of this.#sent) if (at <= this.#floorMs) this.#sent.delete(key);
   }
 
-  /** The id of what was told last. */
+  /** The id of what was sent last. */
   toString(): string {
     const floorMs = Math.max(this.#floorMs, this.#idFloorMs);
     const prints = this.#latest.filter(({ at }) => at > floorMs).map(({ print }) => print);

@@ -6,10 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { readLive } from '../../testing/live-reader.ts';
+import { createConsoleLink } from '../../console-links.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
-import { createConsoleLink } from '../../console-links.ts';
 import { createToken } from '../../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';

@@ -1,8 +1,8 @@
+import { Router, type Request, type RequestHandler } from 'express';
 import { closedAccount, findAccount, clientsOf } from '../../accounts.ts';
 import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
-import { Router, type Request, type RequestHandler } from 'express';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
@@ -24,26 +24,26 @@ type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
 
 /**
  * Operators' access to a client's deliveries and subscriptions, below the client's path: each path of the client interface,
- * without its /v1. The same routes answer, without verification tokens; the audit log names the operator. Excludes the client's
+ * without its /v1. Its routes answer as for clients, without verification tokens; the audit log names the operator. Excludes the client's
  * secrets (signing secrets, credentials) and its experiments (listeners, triggers).
  */
 export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRouteOptions): Router {
   const forClient = actFor(options.database);
-  const own = { ...options, authenticate: forClient(authenticate) };
+  const routes = { ...options, authenticate: forClient(authenticate) };
   const router = Router({ caseSensitive: true });
   addClients(router, { ...options, authenticate });
   router.use(
     CLIENT,
     nameClient,
-    ownTokenRoutes(own),
-    shipperRoutes(own),
-    carrierRoutes(own),
-    subscriptionRoutes(own),
-    deliveryLogRoutes(own),
-    statisticsRoutes(own),
-    byHandRoutes(own),
-    missedRoutes(own),
-    liveRoutes({ ...own, knowAgain: forClient(knowAgain) }),
+    ownTokenRoutes(routes),
+    shipperRoutes(routes),
+    carrierRoutes(routes),
+    subscriptionRoutes(routes),
+    deliveryLogRoutes(routes),
+    statisticsRoutes(routes),
+    byHandRoutes(routes),
+    missedRoutes(routes),
+    liveRoutes({ ...routes, knowAgain: forClient(knowAgain) }),
   );
   return router;
 }
@@ -68,7 +68,7 @@ function addClients(
 
 type ClientInPath = { account: string; client: string };
 
-/** Notes the client of the address, and has the rest of it be the client's own path. */
+/** Notes the client of the address, and makes the rest of it the client's path. */
 const nameClient: RequestHandler<ClientInPath> = (request, response, next) => {
   response.locals['actingFor'] = request.params;
   // Metrics distinguish operators' requests from those of clients.
@@ -111,7 +111,7 @@ const MOST_NAMED = 20;
 const decodedClient = (text: string): string =>
   text.startsWith('~') ? Buffer.from(text.slice(1), 'base64url').toString() : text;
 
-/** A mistyped client is not to look like one that has nothing. */
+/** Throws Refusal for a client that the account does not have: a mistyped one must not seem to have nothing. */
 function knownClient(text: string, clients: readonly { client_id: string }[]): string {
   const clientId = decodedClient(text);
   const found = [text, clientId].find((named) => clients.some((each) => each.client_id === named));

@@ -1,16 +1,16 @@
 import type { Express } from 'express';
 import type { Database } from '../../database.ts';
-import { actingRoutes, type ActingOptions } from './acting.ts';
-import { adminRoutes } from './admin.ts';
-import { operatorDeliveriesRoutes, operatorLogRoutes } from './operator-log.ts';
-import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
-import { overviewRoutes } from './overview.ts';
-import { stopRoutes } from './stops.ts';
 import { authenticateBearer, byAccessToken } from '../authentication/authenticate.ts';
 import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from '../console/console.ts';
 import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
+import { actingRoutes, type ActingOptions } from './acting.ts';
+import { adminRoutes } from './admin.ts';
+import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
+import { operatorDeliveriesRoutes, operatorLogRoutes } from './operator-log.ts';
+import { overviewRoutes } from './overview.ts';
+import { stopRoutes } from './stops.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
   Omit<ActingOptions, 'authenticate'> &

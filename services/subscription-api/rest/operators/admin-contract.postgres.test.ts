@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange } from '@waybell/line/topology';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';

@@ -1,20 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isGuid } from '@waybell/events/guid';
 import { Router, type Request } from 'express';
-import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
-import { closeAccount, openAccount } from '../../close-account.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
-import type { Database } from '../../database.ts';
-import { createToken, listTokens, revokeToken, type Scope } from '../../tokens.ts';
-import { createConsoleLink, type LinkScope } from '../../console-links.ts';
-import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
-import { readJson, readNothing, bodyReader } from '../http/body.ts';
-import { Problem } from '../http/problem.ts';
-import { readNoQuery, queryReader } from '../http/read-query.ts';
-import { addPath, type GuidParams } from '../http/routes.ts';
 import type { Feature, Interface } from '@waybell/catalog/action';
-import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import { newConsoleLink } from '@waybell/contracts/openapi/access-paths';
+import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import {
   accountChange,
   accountClosing,
@@ -22,7 +10,19 @@ import {
   newAccount,
   newToken,
 } from '@waybell/contracts/openapi/admin-paths';
+import { isGuid } from '@waybell/events/guid';
 import { parseDurationMs } from '@waybell/runtime/duration';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';
+import { closeAccount, openAccount } from '../../close-account.ts';
+import { createConsoleLink, type LinkScope } from '../../console-links.ts';
+import type { Database } from '../../database.ts';
+import { createToken, listTokens, revokeToken, type Scope } from '../../tokens.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
+import { readJson, readNothing, bodyReader } from '../http/body.ts';
+import { Problem } from '../http/problem.ts';
+import { readNoQuery, queryReader } from '../http/read-query.ts';
+import { addPath, type GuidParams } from '../http/routes.ts';
 
 type ChangeAsOperator = (request: Request) => Promise<<T>(work: (postgres: Queryable) => Promise<T>) => Promise<T>>;
 

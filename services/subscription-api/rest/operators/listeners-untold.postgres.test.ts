@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import type { Answer } from '../../testing/ask.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import type { Answer } from '../../testing/ask.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
 
 let api: TestApi;

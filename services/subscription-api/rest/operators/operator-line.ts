@@ -1,6 +1,15 @@
+/** The line for operators: queues, and rejected messages, which are listed, retried, deleted, or published again corrected. */
+import { isUtf8 } from 'node:buffer';
+import { Router, type Request, type Response } from 'express';
+import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
+import { decodeBody } from '@waybell/events/decode-body';
+import type { Invalid } from '@waybell/events/event';
 import type { EventLimits } from '@waybell/events/read-event';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
 import { RejectedQueueTaken, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
+import type { CheckedEvent } from '@waybell/rejected/check-event';
 import {
   listRejected,
   NotAnEvent,
@@ -10,29 +19,21 @@ import {
   retryRejected,
   SeveralRejected,
   showRejected,
-  type Retried,
   factsOf,
+  type Retried,
   type RejectedFacts,
 } from '@waybell/rejected/rejected-messages';
+import { LARGEST_BYTES, plainOf, type Selection } from '@waybell/rejected/selection';
 import type { Log } from '@waybell/runtime/log';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Router, type Request, type Response } from 'express';
 import type { Database } from '../../database.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { waitingDestinations } from '../../waiting-rooms.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { readJson, bodyReader, invalidBody, jsonBytesReader, pointTo } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requireKey, queryReader } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
-import { waitingDestinations } from '../../waiting-rooms.ts';
 import { destinationView } from './operator-views.ts';
-import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
-import { type Selection, LARGEST_BYTES, plainOf } from '@waybell/rejected/selection';
-import type { Invalid } from '@waybell/events/event';
-import type { CheckedEvent } from '@waybell/rejected/check-event';
-import { isUtf8 } from 'node:buffer';
-import { decodeBody } from '@waybell/events/decode-body';
-import type { NamedState } from '@waybell/line/broker/depth';
-import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 
 export type OperatorLineOptions = {
   authenticate: Authenticate;
@@ -48,7 +49,7 @@ export type OperatorLineOptions = {
 type OfId = { id: string };
 
 /** An answer lists at most so many messages or destinations one by one. */
-const MOST_TOLD = 1_000;
+const MOST_LISTED = 1_000;
 
 /** The same as `./waybell rejected` and `./waybell status`, by the same functions. */
 export function operatorLineRoutes(options: OperatorLineOptions): Router {
@@ -65,7 +66,7 @@ function addQueues(router: Router, { authenticate, database, line, queues }: Ope
       await admitOperator(authenticate, request);
       readNoQuery(request);
       const states = await required(line).statesOf(queues);
-      const waiting = await database.askLog((postgres) => waitingDestinations(postgres, { limit: MOST_TOLD }));
+      const waiting = await database.askLog((postgres) => waitingDestinations(postgres, { limit: MOST_LISTED }));
       response.json({ objects: states.map(queueView), waiting: { objects: waiting.map(destinationView) } });
     },
   });
@@ -93,7 +94,7 @@ function addRejected(router: Router, { authenticate, line, log }: OperatorLineOp
         const objects: Retried[] = [];
         for await (const each of retryRejected(queue, await openLine(), selection)) {
           counts[each.kind === 'retried' ? 'retried' : 'stayed'] += 1;
-          if (objects.length < MOST_TOLD) objects.push(each);
+          if (objects.length < MOST_LISTED) objects.push(each);
         }
         return { objects, is_complete: !queue.isCut() };
       });
@@ -111,7 +112,7 @@ function addRejected(router: Router, { authenticate, line, log }: OperatorLineOp
         const objects: object[] = [];
         for await (const facts of purgeRejected(queue, selection, { isTrial: !isConfirmed })) {
           count += 1;
-          if (objects.length < MOST_TOLD) objects.push(rejectedView(facts));
+          if (objects.length < MOST_LISTED) objects.push(rejectedView(facts));
         }
         return { objects, is_complete: !queue.isCut() };
       });
@@ -161,7 +162,7 @@ function required(line: OperatorLine | undefined): OperatorLine {
   throw new Problem('no-broker', detail);
 }
 
-/** Throws a Problem where the queue, or what is asked for, cannot be had, Unavailable while the broker is away. */
+/** Works on rejected messages. Throws a Problem if their queue is in use, or lacks the message; Unavailable while the broker is away. */
 async function onRejected<T>(line: OperatorLine | undefined, work: RejectedWork<T>): Promise<T> {
   let isCut = () => false;
   try {
@@ -218,7 +219,7 @@ function selectionOf({ ids, reason, about, all }: RejectedChoice): Selection {
   return way;
 }
 
-/** An event that would be taken. */
+/** An event that would be accepted. */
 type CorrectedEvent = Extract<CheckedEvent, { kind: 'event' }>;
 
 type ReadCorrected = (request: Request, response: Response) => Promise<CorrectedEvent>;
@@ -228,7 +229,7 @@ function correctedEventReader(limits: EventLimits): ReadCorrected {
   const readEventBytes = jsonBytesReader(limits.maxBytes);
   return async (request, response) => {
     const body = await readEventBytes(request, response);
-    // Few processes are ever asked, and the schemas of all events take their time and room.
+    // Few processes are ever asked, and the schemas of all events take time and memory.
     const { checkEvent } = await import('@waybell/rejected/check-event');
     const checked = checkEvent(body, limits);
     if (checked.kind === 'invalid') throw invalidEvent(checked);

@@ -1,3 +1,5 @@
+/** The delivery log for operators: why something was sent or not, failing and waiting deliveries, subscriptions and changes. */
+import { Router } from 'express';
 import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
 import {
   auditParameters,
@@ -10,6 +12,14 @@ import {
   operatorDeliveryParameters,
 } from '@waybell/contracts/openapi/admin-log-paths';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
+import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
+import { momentOf } from '@waybell/events/timestamp';
+import type { Queryable } from '@waybell/runtime/postgres';
+import { findAccount } from '../../accounts.ts';
+import { readAuditLog } from '../../audit-log.ts';
+import type { Database } from '../../database.ts';
 import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import {
   interruptedSubscriptions,
@@ -17,23 +27,14 @@ import {
   subscriptionsHeld,
   subscriptionsSwitchedOff,
 } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
-import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { why } from '../../why.ts';
-import { momentOf } from '@waybell/events/timestamp';
-import { Router } from 'express';
-import { findAccount } from '../../accounts.ts';
-import { readAuditLog } from '../../audit-log.ts';
-import type { Queryable } from '@waybell/runtime/postgres';
-import type { Database } from '../../database.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
-import { pageView, pagingOf, type PagingQuery, queryReader, requirePathGuid, requireKey } from '../http/read-query.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { askByKind, filterOf, type FilterQuery } from '../deliveries/delivery-filter.ts';
 import { Problem } from '../http/problem.ts';
+import { pageView, pagingOf, queryReader, requirePathGuid, requireKey, type PagingQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
-import { changeView, destinationView, operatorViews, toldView } from './operator-views.ts';
-import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
+import { changeView, destinationView, operatorViews, answerView } from './operator-views.ts';
 
 type Limited = { limit: number };
 type OfAccount = { account?: string };
@@ -55,6 +56,11 @@ const readAudit = queryReader<Limited & OfAccount & { subscription?: string; sin
 );
 const readSubscriptions = queryReader<PagingQuery & OfListeners>(subscriptionsParameters);
 
+const readDeliveries = queryReader<FilterQuery & { account?: string; client?: string; listeners?: boolean }>(
+  operatorDeliveryParameters,
+  adminSchemas,
+);
+
 const HOUR_MS = 3_600_000;
 
 type OperatorLogOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
@@ -69,29 +75,49 @@ export function operatorLogRoutes({ authenticate, database }: OperatorLogOptions
   return router;
 }
 
+/** Deliveries of all accounts, by the functions that find a client's. */
+export function operatorDeliveriesRoutes({ authenticate, database }: OperatorLogOptions): Router {
+  const router = Router({ caseSensitive: true });
+  addPath(router, ['/v1/admin/deliveries'], {
+    async get(request, response) {
+      await admitOperator(authenticate, request);
+      const { account, client, listeners: withListeners, ...query } = readDeliveries(request);
+      const filter = { ...filterOf(query), account: account?.toLowerCase(), client };
+      const named = { key: filter.about?.key, kind: query.kind };
+      const answer = await askByKind(database, named, async (postgres) => {
+        await requireKnown(postgres, filter.account);
+        const page = await findDeliveries(postgres, { reader: 'operator', filter, withListeners, ...pagingOf(query) });
+        return pageView(page, (await viewsOf(postgres, page.entries)).delivery);
+      });
+      response.json(answer);
+    },
+  });
+  return router;
+}
+
 /** Routes that explain events and deliveries. */
 function addWhy(router: Router, { authenticate, database }: OperatorLogOptions): void {
-  const told = async (anything: string, { as, kind: keyKind, listeners: withListeners, ...query }: WhyQuery) => {
+  const answerOf = async (anything: string, { as, kind: keyKind, listeners: withListeners, ...query }: WhyQuery) => {
     const text = requireKey('anything', anything);
     const question = { text, as, keyKind, withListeners, ...pagingOf(query) };
     const named = { key: text, kind: keyKind };
     const answer = await askByKind(database, named, (postgres) => why(postgres, question));
     if (answer.kind === 'nothing') throw nothingKnown(anything, as);
-    return toldView(answer);
+    return answerView(answer);
   };
 
   addPath(router, ['/v1/admin/why'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
       const { anything = '', ...query } = readAnything(request);
-      response.json(await told(anything, query));
+      response.json(await answerOf(anything, query));
     },
   });
 
   addPath<{ anything: string }>(router, ['/v1/admin/why/:anything'], {
     async get(request, response) {
       await admitOperator(authenticate, request);
-      response.json(await told(request.params.anything, readWhy(request)));
+      response.json(await answerOf(request.params.anything, readWhy(request)));
     },
   });
 }
@@ -203,7 +229,7 @@ function addOfAccounts(router: Router, { authenticate, database }: OperatorLogOp
   });
 }
 
-/** Throws Refusal where an account is named that there is not. */
+/** Throws Refusal if an account is named that does not exist. */
 async function requireKnown(postgres: Queryable, account: string | undefined): Promise<void> {
   if (account !== undefined) await findAccount(postgres, account);
 }
@@ -225,31 +251,4 @@ function nothingKnown(text: string, as: SearchMatch['kind'] | undefined): Proble
     'nothing-known',
     `Nothing is known of "${text}": no event that names it has come, nor is it ${what}, or it is longer ago than LOG_RETENTION. What could hardly be read is among /v1/admin/rejected.`,
   );
-}
-
-const readQuery = queryReader<FilterQuery & { account?: string; client?: string; listeners?: boolean }>(
-  operatorDeliveryParameters,
-  adminSchemas,
-);
-
-type OperatorDeliveriesOptions = { authenticate: Authenticate; database: Pick<Database, 'askLog'> };
-
-/** Deliveries of all accounts, by the functions that find a client's. */
-export function operatorDeliveriesRoutes({ authenticate, database }: OperatorDeliveriesOptions): Router {
-  const router = Router({ caseSensitive: true });
-  addPath(router, ['/v1/admin/deliveries'], {
-    async get(request, response) {
-      await admitOperator(authenticate, request);
-      const { account, client, listeners: withListeners, ...query } = readQuery(request);
-      const filter = { ...filterOf(query), account: account?.toLowerCase(), client };
-      const named = { key: filter.about?.key, kind: query.kind };
-      const answer = await askByKind(database, named, async (postgres) => {
-        await requireKnown(postgres, filter.account);
-        const page = await findDeliveries(postgres, { reader: 'operator', filter, withListeners, ...pagingOf(query) });
-        return pageView(page, (await viewsOf(postgres, page.entries)).delivery);
-      });
-      response.json(answer);
-    },
-  });
-  return router;
 }

@@ -1,13 +1,13 @@
 /** Views for operators: those for clients, with the owner and all details. */
 import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
 import type { AttemptEntry, DeliveryEntry, EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
+import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
+import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
+import type { AuditNote } from '../../audit-log.ts';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
 import type { Interrupted, Held, SwitchedOff } from '../../interrupted.ts';
-import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
-import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { WhyAnswer } from '../../why.ts';
-import type { AuditNote } from '../../audit-log.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
 import { pageView } from '../http/read-query.ts';
 
@@ -94,7 +94,7 @@ export function operatorViews(accounts: Accounts) {
 }
 
 /** The view of a search for anything. */
-export function toldView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
+export function answerView(answer: Exclude<WhyAnswer, { kind: 'nothing' }>) {
   const { kind } = answer;
   const views = operatorViews(answer.accounts);
   switch (kind) {
@@ -176,7 +176,7 @@ const roomView = ({ bytes, oldestAt, shutSince, isClaimed, nextTryAt }: WaitingE
   next_try_at: momentOrNull(nextTryAt),
 });
 
-/** Null is a time that there is none of. */
+/** Formats a time; null if there is none. */
 export const momentOrNull = (at: number | null) => (at === null ? null : moment(at));
 
 type Called = (account: string) => { guid: string; name: string | null };

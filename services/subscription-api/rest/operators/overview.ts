@@ -1,18 +1,19 @@
+/** The overview for operators: services, waiting deliveries, subscriptions that are off, the last hour, and queues. */
+import { Router } from 'express';
 import { matchesPattern } from '@waybell/catalog/names';
+import type { NamedState } from '@waybell/line/broker/depth';
+import { USES } from '@waybell/line/line-topology';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine } from '@waybell/line/operating/operator-line';
-import type { NamedState } from '@waybell/line/broker/depth';
 import { isForUpstream, rejectedQueue } from '@waybell/line/topology';
-import { USES } from '@waybell/line/line-topology';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { Router } from 'express';
 import type { Database } from '../../database.ts';
 import { oldestUndelivered } from '../../failing.ts';
-import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { countHeld } from '../../interrupted.ts';
+import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { moment } from '../deliveries/history-view.ts';
 import { readNoQuery } from '../http/read-query.ts';
 import { addPath } from '../http/routes.ts';
@@ -32,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_ENDPOINTS = 5;
 
-/** How the whole of it is now, in one answer. A part that cannot be had now is null; without Postgres there is none. */
+/** Shows the state of the whole installation in one answer. What cannot be read now is null; without Postgres there is no answer. */
 export function overviewRoutes({ authenticate, database, line, queues }: OverviewOptions): Router {
   const router = Router({ caseSensitive: true });
   // It reads every attempt of an hour.
@@ -103,12 +104,12 @@ const NO_QUEUES = { rejected: null, queues: null };
 
 /** Queues that upstream reads are no backlog. */
 function queuesView(states: readonly NamedState[]) {
-  const own = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
+  const inside = states.filter(({ name }) => name !== rejectedQueue && !isForUpstream(name));
   return {
     rejected: states.find(({ name }) => name === rejectedQueue)?.messages ?? null,
     queues: {
-      messages: own.reduce((sum, { messages }) => sum + messages, 0),
-      unattended: own.filter(mayHoldMore).length,
+      messages: inside.reduce((sum, { messages }) => sum + messages, 0),
+      unattended: inside.filter(mayHoldMore).length,
     },
   };
 }
@@ -131,8 +132,8 @@ const takesFrom = (service: RunningService['service'], queue: string): boolean =
 const TIMES_AS_OLD = 20;
 
 /**
- * An answer for all who ask at once, and after it: asked again when it is twenty times as old as it took, so that however many ask, a
- * twentieth of one connection answers. A failure is not kept.
+ * Shares an answer: all requests get the same one, until it is twenty times as old as it took. So, however many requests come, they cost
+ * a twentieth of one connection. A failure is not kept.
  */
 export function sharedAnswer<T>(ask: () => Promise<T>, now = () => performance.now()): () => Promise<T> {
   let shared: { answer: Promise<T>; isOld: () => boolean } | undefined;

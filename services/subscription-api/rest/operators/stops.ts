@@ -1,10 +1,10 @@
+import { Router, type Request } from 'express';
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { Router, type Request } from 'express';
 import { hostNamed } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';
 import { listStops, startHost, startSubscription, stopHost, stopSubscription, type StoppedHost } from '../../stops.ts';
-import { type Authenticate, admitOperator } from '../authentication/authenticate.ts';
+import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { bodyReader, readJson, readNothing } from '../http/body.ts';
 import { invalidParameters, readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams } from '../http/routes.ts';

@@ -3,12 +3,12 @@ import type { Subscription } from '../../tables.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireRight, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
-import { listActions, requireFeature } from './find-action.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath, type ActionRouteOptions } from '../http/routes.ts';
+import { listActions, requireFeature } from './find-action.ts';
 import { readSubscribeRequest } from './subscription-requests.ts';
 
-/** The endpoints of carrier-webhooks, and one to look at a subscription. */
+/** The endpoints of carrier-webhooks, and one to see a subscription. */
 export function carrierRoutes({ authenticate, subscriptions, catalog, callbackRules }: ActionRouteOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions = listActions('carrier', catalog);

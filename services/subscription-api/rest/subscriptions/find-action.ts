@@ -1,9 +1,9 @@
+import type { Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { nearestNames, matchesPattern } from '@waybell/catalog/names';
-import type { Response } from 'express';
 import type { Caller } from '../authentication/authenticate.ts';
-import { Problem, type Fault } from '../http/problem.ts';
 import { pointTo } from '../http/body.ts';
+import { Problem, type Fault } from '../http/problem.ts';
 
 /** The actions of one interface, as its clients see them. */
 export type ActionList = {
@@ -11,7 +11,7 @@ export type ActionList = {
   listFor(caller: Caller): Action[];
   /** The action of that name, deprecated or not; the response says if it is. Undefined where there is none. */
   named(name: string, response: Response): Action | undefined;
-  /** The same. Throws a Problem (404) that names the nearest. */
+  /** The action of that name, as `named`. Throws a Problem (404) that names the nearest. */
   find(name: string, response: Response): Action;
 };
 
@@ -50,7 +50,7 @@ export function featureOff(action: Action, caller: Caller): Problem | undefined 
   return new Problem('feature-off', detail);
 }
 
-/** Throws it. */
+/** Throws a Problem (409) while the action's feature is not enabled for the caller's account. */
 export function requireFeature(action: Action, caller: Caller): void {
   const problem = featureOff(action, caller);
   if (problem !== undefined) throw problem;

@@ -1,12 +1,12 @@
-import type { Action } from '@waybell/catalog/action';
 import { Router, type Request } from 'express';
+import type { Action } from '@waybell/catalog/action';
 import type { Subscription } from '../../tables.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireRight, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { readJson, readNothing } from '../http/body.ts';
-import { listActions, requireFeature } from './find-action.ts';
 import { Problem } from '../http/problem.ts';
 import { addPath, type ActionRouteOptions } from '../http/routes.ts';
+import { listActions, requireFeature } from './find-action.ts';
 import { readSubscribeRequest } from './subscription-requests.ts';
 
 /** The endpoints of shipper-webhooks. Brokers are accounts here too. */

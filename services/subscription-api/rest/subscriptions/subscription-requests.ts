@@ -1,13 +1,14 @@
+/** Reads bodies of requests to subscribe, to change subscriptions, and to pause them, by their schemas and by rules of actions and URLs. */
 import type { Action } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import { subscribeRequests } from '@waybell/contracts/openapi/components';
+import { pauseRequest, subscriptionChange, desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
+import { momentOf } from '@waybell/events/timestamp';
 import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
 import type { SubscriptionRequest, SubscriptionChange } from '../../subscriptions.ts';
 import { bodyFaults, invalidBody, isObject, pointTo, bodyReader } from '../http/body.ts';
 import type { Fault, Problem } from '../http/problem.ts';
-import { pauseRequest, subscriptionChange, desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
-import { momentOf } from '@waybell/events/timestamp';
-import { chooseActions, type ActionChoice, featureOff } from './find-action.ts';
+import { chooseActions, featureOff, type ActionChoice } from './find-action.ts';
 
 const faultsOf = { shipper: bodyFaults(subscribeRequests.shipper), carrier: bodyFaults(subscribeRequests.carrier) };
 
@@ -28,12 +29,12 @@ export async function readSubscribeRequest(
   return {
     action: action.name,
     callbackUrl: url,
-    // It was just found to have this type. Elsewhere than with revisions it is none.
+    // It was just found to have this type. An action without revisions has none.
     auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
   };
 }
 
-/** Reads the `callback_url` of a body; neither a URL nor a fault where it is no text, which its schema tells. */
+/** Reads the `callback_url` of a body; neither a URL nor a fault if it is no text, which is a fault by the schema. */
 async function readUrl(text: unknown, rules: CallbackRules): Promise<{ url?: string; faults: Fault[] }> {
   if (typeof text !== 'string') return { faults: [] };
   const read = await readCallbackUrl(text, rules);
@@ -136,6 +137,6 @@ function faultsOfFields(audited: string[] | undefined, chosen: readonly Action[]
 
 /** Returns the fields that the action has; null, the plain form, if it has none of them. */
 function fieldsFor({ auditFields = [] }: Action, audited: string[] | undefined): string[] | null {
-  const own = audited?.filter((field) => auditFields.includes(auditFieldOf(field))) ?? [];
-  return own.length > 0 || (audited?.length === 0 && auditFields.length > 0) ? own : null;
+  const fields = audited?.filter((field) => auditFields.includes(auditFieldOf(field))) ?? [];
+  return fields.length > 0 || (audited?.length === 0 && auditFields.length > 0) ? fields : null;
 }

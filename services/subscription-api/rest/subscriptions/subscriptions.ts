@@ -1,18 +1,18 @@
+import { Router, type Request, type Response } from 'express';
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
-import { Router, type Request, type Response } from 'express';
-import { SETTLE_EMPTY } from '../../by-hand/missed.ts';
+import { NOTE_EMPTY } from '../../by-hand/missed.ts';
 import { countMissed } from '../../by-hand/replays.ts';
 import type { ShownSubscription } from '../../subscriptions.ts';
 import type { Scope } from '../../tokens.ts';
 import { requireScope, seesTokens, type Caller } from '../authentication/authenticate.ts';
 import { clientOf } from '../deliveries/by-hand.ts';
-import { answerFor, answerObject, addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
 import { readJson, readNothing, readOptionalJson } from '../http/body.ts';
 import { Problem } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
-import { readChange, readUntil, readPutRequest } from './subscription-requests.ts';
+import { answerFor, answerObject, addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
 import { listAllActions } from './find-action.ts';
+import { readChange, readUntil, readPutRequest } from './subscription-requests.ts';
 
 type SubscriptionRouteOptions = Pick<
   RouteOptions,
@@ -109,7 +109,7 @@ async function admit(request: Request<GuidParams>, { authenticate }: Pick<RouteO
 
 type SubscriptionDatabase = SubscriptionRouteOptions['database'];
 
-/** The same with how many each lacks of what it noted as missed. */
+/** Adds to each how much it lacks of what it noted as missed. */
 function withCounts(
   database: SubscriptionDatabase,
   caller: Caller,
@@ -129,7 +129,7 @@ function withCounts(
   });
 }
 
-/** The same, where one that lacks nothing has missed nothing once that time is over: it is settled. */
+/** As `withCounts`; but a subscription that lacks nothing, and whose period is over, has missed nothing: that is noted. */
 async function lacking(
   database: SubscriptionDatabase,
   caller: Caller,
@@ -138,8 +138,8 @@ async function lacking(
   if (all.every(({ missed }) => missed === null)) return all;
   const counted = await withCounts(database, caller, all);
   const empty = counted.filter(({ missed }) => missed?.isOver === true && missed.count === 0);
-  const settled = empty.map(({ guid }) => guid);
-  if (settled.length > 0) await database.change(caller.actor, (postgres) => postgres.query(SETTLE_EMPTY, [settled]));
+  const guids = empty.map(({ guid }) => guid);
+  if (guids.length > 0) await database.change(caller.actor, (postgres) => postgres.query(NOTE_EMPTY, [guids]));
   return counted.map((each) => (empty.includes(each) ? { ...each, missed: null } : each));
 }
 

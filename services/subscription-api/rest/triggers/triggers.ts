@@ -1,15 +1,7 @@
-import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
-import type { Interface, Action } from '@waybell/catalog/action';
-import type { EventLimits } from '@waybell/events/read-event';
-import { notify } from '@waybell/notifications/notification';
-import { Router } from 'express';
-import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
-import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
-import { Problem, type Fault } from '../http/problem.ts';
-import { stoppedProblem } from '../deliveries/by-hand.ts';
-import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
+/** Triggers: an event that never happened, made from the catalog's example, goes to the client's own subscriptions as a test. */
 import { randomUUID } from 'node:crypto';
+import { Router } from 'express';
+import type { Interface, Action } from '@waybell/catalog/action';
 import { exampleEvent } from '@waybell/contracts/example-event';
 import { triggerRequest } from '@waybell/contracts/openapi/trigger-paths';
 import type { Event, Invalid } from '@waybell/events/event';
@@ -17,16 +9,25 @@ import {
   isObject,
   toPlain,
   writeJson,
-  type JsonObject,
-  type JsonValue,
   isArray,
   objectOf,
   pointerTo,
+  type JsonObject,
+  type JsonValue,
 } from '@waybell/events/json';
+import type { EventLimits } from '@waybell/events/read-event';
+import { notify } from '@waybell/notifications/notification';
+import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
+import { requireScope, type Caller } from '../authentication/authenticate.ts';
+import { stoppedProblem } from '../deliveries/by-hand.ts';
+import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
+import { Problem, type Fault } from '../http/problem.ts';
+import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
+import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
 
 export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
 
-/** Sends events that never happened to the client's own subscriptions. The same on either interface. */
+/** The route that sends such events, the same on either interface. */
 export function triggerRoutes({ authenticate, database, catalog, eventLimits: limits }: TriggerOptions): Router {
   const router = Router({ caseSensitive: true });
   const actions: Record<Interface, ActionList> = {
@@ -81,7 +82,7 @@ function refused(refusal: TriggerRefusal, action: string): Problem {
         'nobody-subscribed',
         `This client is not subscribed to ${action}: subscribe first, or start "./waybell listen".`,
       );
-    case 'elsewhere':
+    case 'other_actions':
       return new Problem(
         'nobody-subscribed',
         `The listener that runs does not take ${action}: start one that does, or ask for it "everywhere".`,
@@ -133,14 +134,14 @@ async function makeEvent(
     if (setting.kind === 'fault') throw invalidBody([{ pointer: pointTo('set', pointer), detail: setting.detail }]);
     event = setting.value;
   }
-  // Few processes are ever asked, and the schemas of all events take their time and room.
+  // Few processes are ever asked, and the schemas of all events take time and memory.
   const { readEvent } = await import('@waybell/events/read-event');
   const reading = readEvent({ body: Buffer.from(writeJson(event)) }, limits);
   if (reading.kind === 'invalid') throw notAnEvent(reading, Object.keys(set));
   return reading.event;
 }
 
-/** Names what was set there, if anything was. */
+/** The answer to an event that breaks the contract: names the member that was set there, if one was. */
 function notAnEvent({ reason, detail, place = '' }: Invalid, pointers: readonly string[]): Problem {
   const set = pointers.find((pointer) => `${place}/`.startsWith(`${pointer}/`));
   return invalidBody([
@@ -153,7 +154,7 @@ type SetAtResult = { kind: 'set'; value: JsonValue } | { kind: 'fault'; detail: 
 
 const MOST_STEPS = 32;
 
-/** The names that a JSON pointer (RFC 6901) leads by; undefined where it is none, or leads deeper than any event goes. */
+/** Returns the names in a JSON pointer (RFC 6901); undefined if it is none, or has more of them than any event. */
 export function stepsOf(pointer: string): string[] | undefined {
   if (!/^(\/([^~/]|~[01])*)+$/u.test(pointer)) return undefined;
   const steps = pointer

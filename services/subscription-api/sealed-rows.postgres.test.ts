@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCredentials } from '@waybell/notifications/receiver-credentials';
-import { until } from '@waybell/runtime/testing/until';
-import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
-import { createAccount } from './accounts.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
+import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
+import { until } from '@waybell/runtime/testing/until';
+import { createAccount } from './accounts.ts';
 import { openDatabase, type Database } from './database.ts';
-import { replaceSecrets, rotateSecrets, SEALED_COLUMNS } from './sealed-rows.ts';
 import { keepCredentials } from './receiver-credentials.ts';
+import { replaceSecrets, rotateSecrets, SEALED_COLUMNS } from './sealed-rows.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
