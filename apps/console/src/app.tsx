@@ -1,15 +1,15 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Component, Suspense, use, useEffect, useMemo, useState, type ReactNode } from 'react';
-import type { ActedFor } from './api/ask.ts';
+import type { ActedFor } from './api/create-api.ts';
 import { ProblemAnswer } from './api/problem.ts';
-import type { PageSettings } from './api/settings.ts';
 import { Notices } from './parts/notices.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { routerFor } from './router.tsx';
 import { placeOfClient, useClientInAddress } from './session/acting.ts';
-import { Acting, actFor, useSession, useSignedIn, type Session } from './session/session.ts';
+import { actFor, Acting, useSession, useSignedIn, type Session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
+import type { PageSettings } from './settings.ts';
 
 export function App({ settings }: { settings: Promise<PageSettings> }) {
   return (

@@ -9,11 +9,11 @@ import {
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
-import type { PageSettings } from './api/settings.ts';
-import { Failed, Loading } from './parts/states.tsx';
 import { DeliveryPage } from './pages/find/delivery-page.tsx';
 import { FindPage } from './pages/find/find-page.tsx';
 import { TimelinePage } from './pages/find/timeline-page.tsx';
+import { Failed, Loading } from './parts/states.tsx';
+import type { PageSettings } from './settings.ts';
 import { Shell } from './shell.tsx';
 
 /** `isOwn`: whether a client or an operator sees pages of their own, and no operator those of a client. */

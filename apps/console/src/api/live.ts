@@ -1,5 +1,5 @@
 import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream';
-import type { ApiClient } from './ask.ts';
+import type { ApiClient } from './create-api.ts';
 import { ProblemAnswer, problemOf, unreachable } from './problem.ts';
 
 export type LiveMessage = Pick<EventSourceMessage, 'event' | 'data'>;
@@ -11,7 +11,7 @@ export type LiveState =
   | { kind: 'broken'; error: ProblemAnswer; isOver: boolean };
 
 type Follow = {
-  ask: ApiClient;
+  api: ApiClient;
   signal: AbortSignal;
   onMessage: (message: LiveMessage) => void;
   onState: (state: LiveState) => void;
@@ -24,12 +24,12 @@ const LONGEST_WAIT_MS = 30_000;
  * Follows what happens now until the signal is given. A connection that breaks goes on where it was (`Last-Event-ID`); what
  * would be refused again is not asked again. A browser's own EventSource cannot send a token but in the address.
  */
-export async function followLive({ ask, signal, onMessage, onState }: Follow): Promise<void> {
+export async function followLive({ api, signal, onMessage, onState }: Follow): Promise<void> {
   let lastId = '';
   for (let failures = 0; !signal.aborted; failures += 1) {
     onState({ kind: 'connecting' });
     try {
-      const stream = await opened(ask, lastId, signal);
+      const stream = await opened(api, lastId, signal);
       onState({ kind: 'live' });
       for await (const message of stream) {
         if (message.id !== undefined) lastId = message.id;
@@ -49,12 +49,12 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
 }
 
 async function opened(
-  ask: ApiClient,
+  api: ApiClient,
   lastId: string,
   signal: AbortSignal,
 ): Promise<ReadableStream<EventSourceMessage>> {
-  const headers = { authorization: `Bearer ${await ask.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
-  const response = await fetch(ask.url('/v1/live'), { headers, signal });
+  const headers = { authorization: `Bearer ${await api.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
+  const response = await fetch(api.url('/v1/live'), { headers, signal });
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   if (response.body === null) throw unreachable();
   return response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

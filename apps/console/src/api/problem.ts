@@ -11,14 +11,14 @@ export class ProblemAnswer extends Error {
   /** How long to wait before asking again, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(told: ProblemBody) {
-    super(told.detail);
-    this.kind = told.kind;
-    this.status = told.status;
-    this.title = told.title;
-    this.requestId = told.requestId;
-    this.faults = told.faults ?? [];
-    this.retryAfterMs = told.retryAfterMs;
+  constructor(body: ProblemBody) {
+    super(body.detail);
+    this.kind = body.kind;
+    this.status = body.status;
+    this.title = body.title;
+    this.requestId = body.requestId;
+    this.faults = body.faults ?? [];
+    this.retryAfterMs = body.retryAfterMs;
   }
 
   /** Whether asking again may help. */

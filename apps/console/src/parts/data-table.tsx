@@ -33,9 +33,6 @@ const ROW_PX = 40;
 /** Fewer rows are not sorted when they are stacked. */
 const FEW_ROWS = 8;
 
-/** States the role that an element has anyway: a browser may drop it where a table is laid out as blocks. */
-const as = (role: string) => ({ role });
-
 const features = tableFeatures({
   rowSortingFeature,
   sortedRowModel: createSortedRowModel(),
@@ -100,6 +97,9 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
     </div>
   );
 }
+
+/** States the role that an element has anyway: a browser may drop it where a table is laid out as blocks. */
+const as = (role: string) => ({ role });
 
 /** The rows that are in the page, by their places, and the room of those above and below them. */
 function useShown(sorted: readonly { id: string }[], frame: RefObject<HTMLDivElement | null>) {

@@ -6,16 +6,16 @@ type ShownNotice = { id: number; text: string };
 const Tell = createContext<(text: string) => void>(() => undefined);
 
 /** Says what was done, for some seconds, to screen readers too. */
-export const useTell = () => use(Tell);
+export const useNotify = () => use(Tell);
 
 let lastId = 0;
 
 export function Notices({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly ShownNotice[]>([]);
-  const tell = (text: string) => setNotices((before) => [...before, { id: (lastId += 1), text }]);
+  const notify = (text: string) => setNotices((before) => [...before, { id: (lastId += 1), text }]);
   const forget = (id: number) => setNotices((before) => before.filter((notice) => notice.id !== id));
   return (
-    <Tell value={tell}>
+    <Tell value={notify}>
       <Toast.Provider duration={6_000} label="Notice">
         {children}
         {notices.map(({ id, text }) => (

@@ -1,5 +1,5 @@
 import { useLayoutEffect, type ReactNode } from 'react';
-import { titled } from '../session/brand.ts';
+import { titled } from '../settings.ts';
 import { Foreign } from './text-block.tsx';
 
 /** A page with its title, which is that of the window too, and may be a text from elsewhere. */

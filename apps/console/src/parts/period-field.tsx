@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Moment } from './values.tsx';
 import { dayOf, isSame, localOf, momentOf, periodFrom, periodOf, PRESETS, type Period, type Preset } from './time.ts';
+import { Moment } from './values.tsx';
 
 type PeriodFieldProps = {
   period: Period;
@@ -18,7 +18,7 @@ export function PeriodField({ period, choose, mayBeOpen = false, starts }: Perio
   const isOpen = period.since === undefined && period.until === undefined;
   const isChosen = (preset: Preset) => !isCustom && chosen?.preset === preset && isSame(chosen.period, period);
   const isNone = !isOpen && !PRESETS.some(isChosen);
-  const take = (preset: Preset) => {
+  const choosePreset = (preset: Preset) => {
     const wanted = periodOf(preset, new Date());
     setChosen({ preset, period: wanted });
     setCustom(false);
@@ -33,7 +33,7 @@ export function PeriodField({ period, choose, mayBeOpen = false, starts }: Perio
           </button>
         )}
         {PRESETS.map((preset) => (
-          <button key={preset} type="button" aria-pressed={isChosen(preset)} onClick={() => take(preset)}>
+          <button key={preset} type="button" aria-pressed={isChosen(preset)} onClick={() => choosePreset(preset)}>
             {preset}
           </button>
         ))}

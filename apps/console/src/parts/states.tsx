@@ -17,6 +17,43 @@ export function Empty({ children }: { children: ReactNode }) {
   return <div className="state empty">{children}</div>;
 }
 
+type QueryState<T> = {
+  data: T | undefined;
+  error: Error | null;
+  failureReason: Error | null;
+  refetch: () => Promise<unknown>;
+};
+
+/** The result of a query, once there is one; until then a loading state, or the error. */
+export function Found<T>({
+  of,
+  what,
+  children,
+}: {
+  of: QueryState<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
+  const trouble = troubleOf(of);
+  // The previous result stays while retries fail.
+  if (of.data !== undefined) {
+    return (
+      <>
+        {trouble !== null && <Failed error={trouble} retry={() => void of.refetch()} />}
+        {children(of.data)}
+      </>
+    );
+  }
+  if (trouble !== null) return <Failed error={trouble} retry={() => void of.refetch()} />;
+  return <Loading what={what} />;
+}
+
+/** The error of a query, also during automatic retries. */
+export const troubleOf = ({
+  error,
+  failureReason,
+}: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
+
 /** A failure and its remedy, in the page's words, with a link; "Details" has the API's text. */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof ProblemAnswer ? error : undefined;
@@ -77,6 +114,8 @@ function OnwardLink({ way }: { way: WayOn }) {
   return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{WAYS[way]}</a>;
 }
 
+type DetailsProps = { problem: ProblemAnswer; isSaid: boolean };
+
 /** The API's text, for a caller of the API, and the id by which support finds the request. */
 function Details({ problem: { kind, status, requestId, message }, isSaid }: DetailsProps) {
   if (status === 0 || (isSaid && requestId === undefined)) return null;
@@ -98,43 +137,4 @@ function Details({ problem: { kind, status, requestId, message }, isSaid }: Deta
       </p>
     </details>
   );
-}
-
-type DetailsProps = { problem: ProblemAnswer; isSaid: boolean };
-
-type QueryState<T> = {
-  data: T | undefined;
-  error: Error | null;
-  failureReason: Error | null;
-  refetch: () => Promise<unknown>;
-};
-
-/** The error of a query, also during automatic retries. */
-export const troubleOf = ({
-  error,
-  failureReason,
-}: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
-
-/** The result of a query, once there is one; until then a loading state, or the error. */
-export function Found<T>({
-  of,
-  what,
-  children,
-}: {
-  of: QueryState<T>;
-  what: string;
-  children: (data: T) => ReactNode;
-}) {
-  const trouble = troubleOf(of);
-  // The previous result stays while retries fail.
-  if (of.data !== undefined) {
-    return (
-      <>
-        {trouble !== null && <Failed error={trouble} retry={() => void of.refetch()} />}
-        {children(of.data)}
-      </>
-    );
-  }
-  if (trouble !== null) return <Failed error={trouble} retry={() => void of.refetch()} />;
-  return <Loading what={what} />;
 }

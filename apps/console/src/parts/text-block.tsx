@@ -27,6 +27,28 @@ export function TextBlock({ text, label }: { text: string; label: string }) {
   );
 }
 
+type CopyProps = {
+  text: string;
+  /** Name of the copied value. */
+  label: string;
+  /** Whether the button says that, too, and not to screen readers alone. */
+  isNamed?: boolean;
+};
+
+export function CopyButton({ text, label, isNamed = false }: CopyProps) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2_000);
+  };
+  return (
+    <button type="button" className="quiet" aria-label={`Copy ${label}`} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? 'Copied' : isNamed ? `Copy ${label}` : 'Copy'}</span>
+    </button>
+  );
+}
+
 /** A short text from elsewhere within a line. */
 export function Foreign({ text }: { text: string }) {
   return <bdi className="foreign">{visible(text)}</bdi>;
@@ -65,25 +87,3 @@ export function hiddenSigns(text: string): { count: number; first?: { name: stri
 }
 
 const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
-
-type CopyProps = {
-  text: string;
-  /** Name of the copied value. */
-  label: string;
-  /** Whether the button says that, too, and not to screen readers alone. */
-  isNamed?: boolean;
-};
-
-export function CopyButton({ text, label, isNamed = false }: CopyProps) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2_000);
-  };
-  return (
-    <button type="button" className="quiet" aria-label={`Copy ${label}`} onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? 'Copied' : isNamed ? `Copy ${label}` : 'Copy'}</span>
-    </button>
-  );
-}

@@ -1,5 +1,5 @@
 import { inUtc, writtenHere } from './time.ts';
-import { lookOf, statusWord } from './words.ts';
+import { statusWord, styleOf } from './words.ts';
 
 /** A time with its date, in the viewer's zone, which it names; in UTC, to the millisecond, for who points at it. */
 export function Moment({ at }: { at: string }) {
@@ -21,7 +21,7 @@ export function Guid({ guid }: { guid: string }) {
 
 /** A status as a word, a colour and a mark: none of them alone. */
 export function Status({ of }: { of: string }) {
-  const { tone, mark } = lookOf(of);
+  const { tone, mark } = styleOf(of);
   return (
     <span className={`status ${tone}`}>
       <span aria-hidden="true">{mark}</span> {statusWord(of)}

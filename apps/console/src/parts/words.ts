@@ -3,16 +3,16 @@
 /** A colour means one thing: arrived, to be retried, needs a person, anything else. */
 type Tone = 'good' | 'retry' | 'bad' | 'neutral';
 
-type StatusLook = { tone: Tone; mark: string };
+type StatusStyle = { tone: Tone; mark: string };
 
-const looks = (tone: Tone, mark: string, ...names: string[]): [string, StatusLook][] =>
+const styled = (tone: Tone, mark: string, ...names: string[]): [string, StatusStyle][] =>
   names.map((name) => [name, { tone, mark }]);
 
-const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
-  ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
-  ...looks('retry', '↻', 'failed', 'retrying'),
-  ...looks('retry', '!', 'not answering'),
-  ...looks(
+const STYLES: ReadonlyMap<string, StatusStyle> = new Map([
+  ...styled('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
+  ...styled('retry', '↻', 'failed', 'retrying'),
+  ...styled('retry', '!', 'not answering'),
+  ...styled(
     'bad',
     '✕',
     'exhausted',
@@ -24,15 +24,15 @@ const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
     'not known',
     'not running',
   ),
-  ...looks('bad', '■', 'stopped'),
-  ...looks('neutral', '…', 'waiting', 'begun', 'open', 'not known yet'),
-  ...looks('neutral', '‖', 'paused', 'suspended'),
+  ...styled('bad', '■', 'stopped'),
+  ...styled('neutral', '…', 'waiting', 'begun', 'open', 'not known yet'),
+  ...styled('neutral', '‖', 'paused', 'suspended'),
 ]);
 
-const OTHER: StatusLook = { tone: 'neutral', mark: '–' };
+const OTHER: StatusStyle = { tone: 'neutral', mark: '–' };
 
 /** The colour and the mark of a status. */
-export const lookOf = (status: string): StatusLook => LOOKS.get(status) ?? OTHER;
+export const styleOf = (status: string): StatusStyle => STYLES.get(status) ?? OTHER;
 
 const STATUSES: Readonly<Record<string, string>> = {
   exhausted: 'given up',

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import type { ActedFor } from '../api/ask.ts';
+import type { ActedFor } from '../api/create-api.ts';
 
 const PLACE = /^#(\/clients\/([0-9a-f-]{36})\/([^/?]+))/;
 
@@ -14,6 +14,10 @@ export function useClientInAddress(): ActedFor | undefined {
   return account === undefined || decoded === undefined ? undefined : { account, client: decoded };
 }
 
+function placeInAddress(): string {
+  return PLACE.exec(location.hash)?.[0] ?? '';
+}
+
 /** Undefined where that is no such encoding. */
 function textOf(encoded: string): string | undefined {
   try {
@@ -21,10 +25,6 @@ function textOf(encoded: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function placeInAddress(): string {
-  return PLACE.exec(location.hash)?.[0] ?? '';
 }
 
 function subscribe(listener: () => void): () => void {

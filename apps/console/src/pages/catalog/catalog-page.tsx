@@ -1,14 +1,14 @@
 import * as Tabs from '@radix-ui/react-tabs';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { root } from '../../api/create-api.ts';
+import { isObject, problemOf, unreachable } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found, troubleOf } from '../../parts/states.tsx';
 import { TextBlock } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { useOffered, type OfferedAction, isFound } from '../subscriptions/subscribing.ts';
-import { useQuery } from '@tanstack/react-query';
-import { root } from '../../api/ask.ts';
-import { isObject, problemOf, unreachable } from '../../api/problem.ts';
+import { isFound, useOffered, type OfferedAction } from '../subscriptions/subscriptions.ts';
 
 /** Every action that the account may subscribe to, with what its notifications hold. */
 export function CatalogPage() {

@@ -1,19 +1,20 @@
-import { useState, type ReactNode, useRef, type ChangeEvent, type RefObject } from 'react';
-import { Faults, pointerOf, useFaultMarks, Field } from '../../parts/form.tsx';
-import { KINDS, KIND_NAMES, type Credentials, type CredentialsKind, type GivenCredentials } from './credentials.ts';
+import { useRef, useState, type ChangeEvent, type ReactNode, type RefObject } from 'react';
+import { Faults, Field, pointerOf, useFaultMarks } from '../../parts/form.tsx';
+import { KIND_NAMES, KINDS, type Credentials, type CredentialsKind, type GivenCredentials } from './credentials.ts';
+
+/** The names of fields that may be there several times: of each header its name, then its value. */
+const HEADER_NAME = 'header-name';
+const HEADER_VALUE = 'header-value';
+const PASSWORD = '#/basic/password';
+
+/** A request has one of them. */
+const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
 
 type SectionsProps = {
   kinds: readonly CredentialsKind[];
   choose: (kinds: readonly CredentialsKind[]) => void;
   before: Credentials | undefined;
 };
-
-/** A request has one of them. */
-const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
-
-/** Gives the focus to an element that comes in place of the one that had it, or to its first field. */
-const focusOn = (element: HTMLElement | null) =>
-  (element?.querySelector<HTMLElement>('input, textarea') ?? element)?.focus();
 
 /** The fields of each kind of credentials that was added, and the buttons that add another. */
 export function KindSections({ kinds, choose, before }: SectionsProps) {
@@ -66,6 +67,26 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
       </div>
     </>
   );
+}
+
+/** Gives the focus to an element that comes in place of the one that had it, or to its first field. */
+const focusOn = (element: HTMLElement | null) =>
+  (element?.querySelector<HTMLElement>('input, textarea') ?? element)?.focus();
+
+/** Returns the values of a form's fields, as the API takes them: each at the place that its name points to. */
+export function writtenIn(form: HTMLFormElement | null): GivenCredentials {
+  const body: Record<string, Record<string, string>> = {};
+  let header = '';
+  for (const [at, value] of new FormData(form ?? undefined)) {
+    if (typeof value !== 'string') continue;
+    const [root, kind = '', member = ''] = at.split('/');
+    // A password may be empty; what else is, was left out.
+    const isGiven = root === '#' && (value !== '' || at === PASSWORD);
+    if (at === HEADER_NAME) header = value.trim();
+    else if (at === HEADER_VALUE) (body['headers'] ??= {})[header] = value;
+    else if (isGiven) (body[kind] ??= {})[member] = value;
+  }
+  return body;
 }
 
 const MOST = 5;
@@ -181,6 +202,8 @@ function OAuth2Fields({ before }: { before: NonNullable<Credentials['oauth2']> |
   );
 }
 
+const NOTHING = 'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';
+
 /** A certificate's chain and its key, pasted or out of files. */
 function CertificateFields() {
   const chain = useRef<HTMLTextAreaElement>(null);
@@ -208,8 +231,6 @@ function CertificateFields() {
     </>
   );
 }
-
-const NOTHING = 'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';
 
 type PemProps = {
   field: RefObject<HTMLTextAreaElement | null>;
@@ -253,25 +274,4 @@ async function readPem(files: readonly Blob[]): Promise<{ chain: string; key: st
   const all = (isWanted: (label: string) => boolean) =>
     blocks.flatMap(([block, label = '']) => (isWanted(label) ? [`${block}\n`] : [])).join('');
   return { chain: all((label) => label === 'CERTIFICATE'), key: all((label) => label.endsWith('PRIVATE KEY')) };
-}
-
-/** The names of fields that may be there several times: of each header its name, then its value. */
-const HEADER_NAME = 'header-name';
-const HEADER_VALUE = 'header-value';
-const PASSWORD = '#/basic/password';
-
-/** Returns the values of a form's fields, as the API takes them: each at the place that its name points to. */
-export function writtenIn(form: HTMLFormElement | null): GivenCredentials {
-  const body: Record<string, Record<string, string>> = {};
-  let header = '';
-  for (const [at, value] of new FormData(form ?? undefined)) {
-    if (typeof value !== 'string') continue;
-    const [root, kind = '', member = ''] = at.split('/');
-    // A password may be empty; what else is, was left out.
-    const isGiven = root === '#' && (value !== '' || at === PASSWORD);
-    if (at === HEADER_NAME) header = value.trim();
-    else if (at === HEADER_VALUE) (body['headers'] ??= {})[header] = value;
-    else if (isGiven) (body[kind] ??= {})[member] = value;
-  }
-  return body;
 }

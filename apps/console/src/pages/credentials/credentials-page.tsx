@@ -1,15 +1,15 @@
 import { useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { root } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
-import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
-import { type Credentials, callsOf, certificateEnd } from './credentials.ts';
-import { Moment } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useNow } from '../../parts/use-now.ts';
-import { root } from '../../api/ask.ts';
+import { Moment } from '../../parts/values.tsx';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
+import { callsOf, certificateEnd, type Credentials } from './credentials.ts';
 
 type Asking = { put: string } | { remove: Credentials };
 
@@ -18,7 +18,7 @@ export function CredentialsPage() {
   const isWriter = mayWrite(useSignedIn());
   const { host: wanted } = useSearch({ from: '/credentials' });
   const [asking, setAsking] = useState<Asking | undefined>(wanted === undefined ? undefined : { put: wanted });
-  const credentials = useTold(['credentials'], ({ client }) => client.GET('/v1/credentials'));
+  const credentials = useAnswer(['credentials'], ({ client }) => client.GET('/v1/credentials'));
   const close = () => setAsking(undefined);
   const tools = isWriter && (
     <button type="button" className="main" onClick={() => setAsking({ put: '' })}>
@@ -167,8 +167,8 @@ function CertificateEnd({ at }: { at: string }) {
 
 /** The addresses that callbacks come from, where the operator has set them. */
 function SourceNetworks() {
-  const told = useTold(['source-networks'], ({ client }) => client.GET('/v1/source-networks'));
-  const networks = told.data?.networks ?? [];
+  const answer = useAnswer(['source-networks'], ({ client }) => client.GET('/v1/source-networks'));
+  const networks = answer.data?.networks ?? [];
   if (networks.length === 0) return null;
   return (
     <section className="part" aria-labelledby="source-networks">

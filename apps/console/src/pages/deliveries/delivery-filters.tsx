@@ -1,11 +1,11 @@
 import { useId, useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { PeriodField } from '../../parts/period-field.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
 import { periodFrom, writtenHere } from '../../parts/time.ts';
-import { statusWord, FILTERS } from '../../parts/words.ts';
+import { FILTERS, statusWord } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { ListFilter } from './listed-deliveries.ts';
-import { Foreign } from '../../parts/text-block.tsx';
 
 const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
 
@@ -59,9 +59,11 @@ function Statuses({ filter: { status = '' }, narrow }: FiltersProps) {
   );
 }
 
+const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** The actions that the client subscribes to, and its subscriptions. */
 function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: FiltersProps) {
-  const own = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions')).data?.objects ?? [];
+  const own = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions')).data?.objects ?? [];
   const actions = new Set([...own.map((each) => each.action), action].filter((each) => each !== ''));
   const isListed = subscription === '' || own.some(({ guid }) => guid === subscription);
   return (
@@ -93,7 +95,7 @@ function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: Filt
 
 /** An account by its name, whose guid the address has; by its guid where it has none, or another is called so. */
 function AccountText(props: FiltersProps) {
-  const accounts = useTold(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
+  const accounts = useAnswer(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
   const list = useId();
   const all = accounts.data?.objects ?? [];
   const called = (text: string) => all.filter(({ name }) => name?.toLowerCase() === text.toLowerCase());
@@ -168,8 +170,6 @@ function FilterText({ name, label, example, list, filter, narrow, read, set = fi
     </form>
   );
 }
-
-const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 type FilterChipsProps = {
   filter: ListFilter;

@@ -1,12 +1,12 @@
-import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
-import { writtenDuration, inUtc } from '../../parts/time.ts';
-import { Foreign, TextBlock } from '../../parts/text-block.tsx';
-import { type Attempt, phasesOf, isUnderWay, type Delivery } from './delivery.ts';
 import { Link } from '@tanstack/react-router';
-import { useSignedIn } from '../../session/session.ts';
-import { BY_HAND, statusWord } from '../../parts/words.ts';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { Foreign, TextBlock } from '../../parts/text-block.tsx';
+import { inUtc, writtenDuration } from '../../parts/time.ts';
 import { useNow } from '../../parts/use-now.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { BY_HAND, statusWord } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
+import { isUnderWay, phasesOf, type Attempt, type Delivery } from './delivery.ts';
 
 /** An attempt that is late by more is not just about to be made. */
 const LATE_MS = 60_000;
@@ -63,13 +63,13 @@ function Due({ waitMs, inMs }: { waitMs: number; inMs: number }) {
   );
 }
 
-function Wait({ ms }: { ms: number }) {
-  return <span className="wait">{writtenDuration(Math.max(0, ms))}</span>;
-}
-
 function dueIn(ms: number): string {
   if (ms > 0) return `Next attempt in ${writtenDuration(ms)}`;
   return ms > -LATE_MS ? 'Next attempt due now' : `Next attempt was due ${writtenDuration(-ms)} ago`;
+}
+
+function Wait({ ms }: { ms: number }) {
+  return <span className="wait">{writtenDuration(Math.max(0, ms))}</span>;
 }
 
 /** How much longer a wait is drawn than the shortest: ten times as long is one step more. */
@@ -84,7 +84,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
       {newestFirst.map((attempt, place) => (
         <li key={`${attempt.attempt} ${attempt.at}`}>
           <Disclosure summary={<Summary attempt={attempt} />} startsOpen={place === 0}>
-            {() => <Told attempt={attempt} longestMs={longestMs} isLast={place === 0} />}
+            {() => <AttemptDetails attempt={attempt} longestMs={longestMs} isLast={place === 0} />}
           </Disclosure>
         </li>
       ))}
@@ -108,10 +108,10 @@ function Summary({ attempt }: { attempt: Attempt }) {
   );
 }
 
-type ToldProps = { attempt: Attempt; longestMs: number; isLast: boolean };
+type AttemptDetailsProps = { attempt: Attempt; longestMs: number; isLast: boolean };
 
 /** Why the last one failed, its delivery says. */
-function Told({ attempt, longestMs, isLast }: ToldProps) {
+function AttemptDetails({ attempt, longestMs, isLast }: AttemptDetailsProps) {
   const { reason, meaning, remedy, waited, url, ip, answer, attempt: number } = attempt;
   const came = attempt.broken_rule ?? attempt.error ?? (attempt.location && `Location: ${attempt.location}`);
   return (
@@ -186,11 +186,11 @@ const CERTIFICATE = /SSL certificate/;
 /** Leads a client from an attempt that failed for want of credentials to those for its host. */
 export function CredentialsLink({ attempt }: { attempt: Attempt }) {
   const { reason, http_status: status, answer = '', url = '' } = attempt;
-  const { view, ask } = useSignedIn();
+  const { view, api } = useSignedIn();
   const isForThem = REASONS.includes(reason) || REFUSALS.includes(status) || CERTIFICATE.test(answer);
   if (view === 'operator' || !isForThem) return null;
   const host = URL.canParse(url) ? new URL(url).host : undefined;
-  if (ask.actingFor !== undefined)
+  if (api.actingFor !== undefined)
     return <p className="small">Only the client itself can see and set its credentials.</p>;
   return (
     <p>

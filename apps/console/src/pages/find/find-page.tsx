@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
+import { answerOf, type ApiClient } from '../../api/create-api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { told, type ApiClient } from '../../api/ask.ts';
 import type { ListFilter } from '../deliveries/listed-deliveries.ts';
 
 const route = getRouteApi('/find');
@@ -11,9 +11,9 @@ const route = getRouteApi('/find');
 /** Leads to what was searched for. */
 export function FindPage() {
   const { text = '' } = route.useSearch();
-  const { account, ask } = useSignedIn();
+  const { account, api } = useSignedIn();
   const isAccount = text.toLowerCase() === account;
-  const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(ask, text), enabled: !isAccount });
+  const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(api, text), enabled: !isAccount });
   if (isAccount) return <Navigate to="/subscriptions" replace />;
   return (
     <Page title={`Looking for ${text}`}>
@@ -45,15 +45,15 @@ const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
  * Throws a Problem where the API refuses to tell.
  */
 async function findPlace({ client }: ApiClient, text: string): Promise<Place> {
-  const { objects: subscriptions } = await told(client.GET('/v1/subscriptions'));
+  const { objects: subscriptions } = await answerOf(client.GET('/v1/subscriptions'));
   const isGuid = GUID_OR_BEGINNING.test(text);
   const own = subscriptions.find(({ guid }) => isGuid && guid.startsWith(text.toLowerCase()));
   if (own !== undefined) return { kind: 'deliveries', filter: { subscription: own.guid } };
   if (subscriptions.some(({ action }) => action === text)) return { kind: 'deliveries', filter: { action: text } };
-  const mentions = await told(client.GET('/v1/timeline', { params: { query: { key: text, limit: 1 } } }));
+  const mentions = await answerOf(client.GET('/v1/timeline', { params: { query: { key: text, limit: 1 } } }));
   if (mentions.objects.length > 0) return { kind: 'timeline' };
   if (isGuid) {
-    const { objects } = await told(client.GET('/v1/deliveries', { params: { query: { guid: text, limit: 2 } } }));
+    const { objects } = await answerOf(client.GET('/v1/deliveries', { params: { query: { guid: text, limit: 2 } } }));
     const [first] = objects;
     if (objects.length > 1) return { kind: 'deliveries', filter: { guid: text } };
     if (first !== undefined) return { kind: 'delivery', guid: first.guid };

@@ -49,21 +49,21 @@ type FeedEntry = {
 export function readItem({ event, data }: LiveMessage, place: number): FeedItem | undefined {
   if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
   // The document describes entries so.
-  const told = JSON.parse(data) as FeedEntry;
-  const { attempt } = told;
+  const entry = JSON.parse(data) as FeedEntry;
+  const { attempt } = entry;
   return {
     place,
-    at: attempt?.at ?? told.at ?? '',
-    action: told.action ?? told.callback_url ?? told.host ?? '',
-    keys: told.keys,
+    at: attempt?.at ?? entry.at ?? '',
+    action: entry.action ?? entry.callback_url ?? entry.host ?? '',
+    keys: entry.keys,
     result: attempt?.kind ?? event,
-    reason: attempt?.reason ?? told.cause ?? told.reason ?? told.ends_at ?? undefined,
-    notice: event === 'notice' ? told.kind : undefined,
-    httpStatus: attempt?.http_status ?? told.status ?? undefined,
+    reason: attempt?.reason ?? entry.cause ?? entry.reason ?? entry.ends_at ?? undefined,
+    notice: event === 'notice' ? entry.kind : undefined,
+    httpStatus: attempt?.http_status ?? entry.status ?? undefined,
     durationMs: attempt?.duration_ms,
     attempt: attempt?.attempt,
-    eventGuid: told.event_guid,
-    deliveryGuid: told.delivery_guid ?? undefined,
+    eventGuid: entry.event_guid,
+    deliveryGuid: entry.delivery_guid ?? undefined,
   };
 }
 

@@ -1,20 +1,29 @@
+import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
-import { type LiveState, followLive, type LiveMessage } from '../../api/live.ts';
+import { answerOf, type ApiClient } from '../../api/create-api.ts';
+import { followLive, type LiveMessage, type LiveState } from '../../api/live.ts';
 import { LongList } from '../../parts/long-list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
-import { FEED, statusWord } from '../../parts/words.ts';
-import { isWriting } from '../../shell.tsx';
-import { Link } from '@tanstack/react-router';
-import { Moment, Status } from '../../parts/values.tsx';
-import { writtenDuration } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
+import { writtenDuration } from '../../parts/time.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { FEED, statusWord } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import { KeyNames } from '../deliveries/keys.tsx';
-import { type FeedItem, itemOfDelivery, readItem } from './feed-item.ts';
-import { told } from '../../api/ask.ts';
+import { isWriting } from '../../shell.tsx';
+import { KeyNames } from '../deliveries/delivery-cells.tsx';
+import { itemOfDelivery, readItem, type FeedItem } from './feed-item.ts';
 
 const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'];
+
+const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
+
+/** Limit of the items kept: the oldest go. */
+const KEPT = 10_000;
+/** Number of items from before the page was opened. */
+const BEFORE = 50;
+/** The page is drawn this often, however much comes. */
+const DRAW_EVERY_MS = 250;
 
 /** The live feed, after the latest entries. `p` pauses it for reading. */
 export function LivePage() {
@@ -100,8 +109,6 @@ function usePause() {
   return [isPaused, setPaused] as const;
 }
 
-const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
-
 /** The headings of the columns. */
 function FeedColumns() {
   return (
@@ -139,7 +146,7 @@ function FeedLine({ item }: { item: FeedItem }) {
 
 /** Links to the subject of an item. */
 function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: FeedItem; children: ReactNode }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   if (deliveryGuid !== undefined) {
     return (
       <Link className="row-link" to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
@@ -147,7 +154,7 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
       </Link>
     );
   }
-  if (notice === 'certificate.ending' && ask.actingFor === undefined) {
+  if (notice === 'certificate.ending' && api.actingFor === undefined) {
     return (
       <Link className="row-link" to="/credentials">
         {children}
@@ -175,16 +182,9 @@ type Feed = {
   skipped: number;
 };
 
-/** Limit of the items kept: the oldest go. */
-const KEPT = 10_000;
-/** Number of items from before the page was opened. */
-const BEFORE = 50;
-/** The page is drawn this often, however much comes. */
-const DRAW_EVERY_MS = 250;
-
 /** The last deliveries from before the page was opened, and what has happened since, newest first. While `isPaused` nothing moves, and what comes is kept for later. */
 function useFeed(isPaused: boolean): Feed {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const [feed, setFeed] = useState<Feed>({ items: [], state: { kind: 'connecting' }, skipped: 0 });
   const [inbox] = useState(() => ({ items: [] as FeedItem[], skipped: 0, place: 0 }));
   useEffect(() => {
@@ -199,14 +199,14 @@ function useFeed(isPaused: boolean): Feed {
       inbox.items.push(item);
       if (inbox.items.length > KEPT) inbox.items.splice(0, inbox.items.length - KEPT);
     };
-    void followLive({ ask, signal, onMessage, onState });
+    void followLive({ api, signal, onMessage, onState });
     // Without them the feed goes on.
-    void earlier(ask, signal).then(
+    void earlier(api, signal).then(
       (items) => signal.aborted || setFeed((before) => ({ ...before, items: joined(before.items, items) })),
       () => undefined,
     );
     return () => stop.abort();
-  }, [ask, inbox]);
+  }, [api, inbox]);
   useEffect(() => {
     if (isPaused) return undefined;
     const draw = setInterval(() => {
@@ -226,8 +226,10 @@ function useFeed(isPaused: boolean): Feed {
 }
 
 /** Numbered below all that the feed tells. */
-async function earlier(ask: ReturnType<typeof useSignedIn>['ask'], signal: AbortSignal): Promise<FeedItem[]> {
-  const { objects } = await told(ask.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }));
+async function earlier(api: ApiClient, signal: AbortSignal): Promise<FeedItem[]> {
+  const { objects } = await answerOf(
+    api.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }),
+  );
   const items = objects.map((delivery, place) => itemOfDelivery(delivery, -place));
   return items.toSorted((one, other) => other.at.localeCompare(one.at));
 }

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
-import { DialogTools, Dialog } from '../../parts/dialog.tsx';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { forgetting } from '../../parts/form.tsx';
-import { Moment } from '../../parts/values.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { useSignedIn } from '../../session/session.ts';
 import { FeatureChoice } from './feature-choice.tsx';
 import { FEATURES, type Account, type AccountClosing } from './types.ts';
@@ -59,14 +59,14 @@ type Update = {
 };
 
 function useUpdate({ guid }: Account) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
     mutationFn: (body: Update) =>
-      told(ask.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
+      answerOf(api.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
     onSuccess: async (account) => {
-      tell('Account saved.');
+      notify('Account saved.');
       queries.setQueryData(['account', guid], account);
       await queries.invalidateQueries({ queryKey: ['accounts'] });
     },
@@ -117,7 +117,7 @@ const ENDS = {
 
 function CloseDialog({ account, close }: { account: Account; close: () => void }) {
   const { guid } = account;
-  const ends = useTold(['closing', guid], ({ operator }) =>
+  const ends = useAnswer(['closing', guid], ({ operator }) =>
     operator.POST('/v1/admin/accounts/{guid}/close', { params: { path: { guid } }, body: { dry_run: true } }),
   );
   const change = useEnd(account, close);
@@ -148,14 +148,14 @@ function CloseDialog({ account, close }: { account: Account; close: () => void }
 }
 
 function useEnd({ guid }: Account, onDone?: () => void) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const params = { path: { guid } };
   return useMutation({
     mutationFn: async (to: 'close' | 'open') =>
       to === 'open'
-        ? told(ask.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
-        : told(ask.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
+        ? answerOf(api.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
+        : answerOf(api.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
     onSuccess: async () => {
       onDone?.();
       await queries.invalidateQueries();

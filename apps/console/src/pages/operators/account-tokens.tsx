@@ -1,22 +1,25 @@
-import { useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
-import { Empty, Found, Failed } from '../../parts/states.tsx';
-import { Foreign, CopyButton } from '../../parts/text-block.tsx';
-import type { AccessToken, Scope, GoingOn } from './types.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
+import { useState, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FaultsOf, forgetting, Field } from '../../parts/form.tsx';
-import { SCOPES, counted } from '../../parts/words.ts';
+import { FaultsOf, Field, forgetting } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Empty, Failed, Found } from '../../parts/states.tsx';
+import { CopyButton, Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted, SCOPES } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import { useTell } from '../../parts/notices.tsx';
+import type { AccessToken, GoingOn, Scope } from './types.ts';
+
+// They are the interface's.
+const ALL = Object.keys(SCOPES) as Scope[];
 
 /** The access tokens of an account: never the tokens themselves. */
 export function AccountTokens({ guid }: { guid: string }) {
   const [isCreating, setCreating] = useState(false);
-  const tokens = useTold(['tokens', guid], ({ operator }) =>
+  const tokens = useAnswer(['tokens', guid], ({ operator }) =>
     operator.GET('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } } }),
   );
   return (
@@ -39,11 +42,6 @@ export function AccountTokens({ guid }: { guid: string }) {
       </Found>
     </section>
   );
-}
-
-function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'expired' {
-  if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
 }
 
 const columns: readonly TableColumn<AccessToken>[] = [
@@ -75,8 +73,10 @@ const columns: readonly TableColumn<AccessToken>[] = [
   { header: 'Revoke', cell: (token) => (standingOf(token) === 'active' ? <RevokeToken token={token} /> : '') },
 ];
 
-// They are the interface's.
-const ALL = Object.keys(SCOPES) as Scope[];
+function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'expired' {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
+}
 
 /** Makes an access token and shows it, this once. */
 function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
@@ -174,11 +174,11 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
 }
 
 function useCreate(guid: string) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: { scopes: Scope[]; client_id?: string; expires_in?: string }) =>
-      told(ask.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
+      answerOf(api.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens', guid] }),
     // The token is nowhere once its dialog is closed.
     gcTime: 0,
@@ -205,15 +205,15 @@ function RevokeToken({ token }: { token: AccessToken }) {
 }
 
 function RevokeDialog({ token: { guid, client_id, last_used_at }, close }: { token: AccessToken; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const revoke = useMutation({
-    mutationFn: () => told(ask.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
+    mutationFn: () => answerOf(api.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
     onSuccess: async (goingOn: GoingOn | undefined) => {
       const count = goingOn?.subscriptions_of_account || goingOn?.subscriptions || 0;
       const whose = goingOn?.subscriptions_of_account ? 'of the account: close it to end them' : 'of this client';
-      tell(
+      notify(
         count === 0 ? 'Token revoked.' : `Token revoked. ${counted(count, 'subscription')} ${whose} go on without one.`,
       );
       close();

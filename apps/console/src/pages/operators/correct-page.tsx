@@ -1,11 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTold } from '../../api/use-told.ts';
-import { Moment } from '../../parts/values.tsx';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
-import { UnknownMembers, Correction } from './correct/correction.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { Correction, UnknownMembers } from './correct/correction.tsx';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { CorrectedEvent, RejectedDetail } from './types.ts';
 
@@ -19,7 +19,7 @@ export function CorrectPage() {
 
 function OneRejected({ id }: { id: string }) {
   const [published, setPublished] = useState<CorrectedEvent>();
-  const rejected = useTold(
+  const rejected = useAnswer(
     ['one rejected', id],
     ({ operator }) => operator.GET('/v1/admin/rejected/{id}', { params: { path: { id } } }),
     // Each look takes the rejected messages in hand, from others too; and it never changes.

@@ -1,17 +1,19 @@
 import { Link } from '@tanstack/react-router';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { Empty, Failed, troubleOf } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { RejectedVerdict, Suppressed } from '../find/timeline-page.tsx';
-import { AccountLink, WhyLink, ClientLink } from './links.tsx';
-import type { OperatorEvent, OperatorVerdict, OperatorDelivery } from './types.ts';
-import { useTold } from '../../api/use-told.ts';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
 import { AttemptAxis, AttemptList } from '../find/attempts.tsx';
 import { DeliveryReasons } from '../find/delivery-page.tsx';
 import { isUnderWay, standingOf } from '../find/delivery.ts';
-import { counted } from '../../parts/words.ts';
+import { RejectedVerdict, Suppressed } from '../find/timeline-page.tsx';
+import { AccountLink, ClientLink, WhyLink } from './links.tsx';
+import type { OperatorDelivery, OperatorEvent, OperatorVerdict } from './types.ts';
+
+const POLL_EVERY_MS = 3_000;
 
 /** Events of all accounts, newest first, each with what it came to. */
 export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
@@ -63,7 +65,7 @@ function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: str
     case 'delivery':
       return (
         <Disclosure summary={<DeliverySummary delivery={verdict.delivery} />}>
-          {() => <DeliveryTold delivery={verdict.delivery} />}
+          {() => <DeliveryDetails delivery={verdict.delivery} />}
         </Disclosure>
       );
     case 'suppressed':
@@ -100,8 +102,6 @@ function Recipient({
   );
 }
 
-const LOOK_EVERY_MS = 3_000;
-
 /** A delivery in a line. */
 function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
   const { guid, attempts, reason, account } = delivery;
@@ -117,14 +117,14 @@ function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
 }
 
 /** All that is known of a delivery, kept current while more is to come; of answers too, which a list leaves out. */
-export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }) {
+export function DeliveryDetails({ delivery: known }: { delivery: OperatorDelivery }) {
   const { guid } = known;
-  const asked = useTold(
+  const asked = useAnswer(
     ['why', guid, 'delivery'],
     ({ operator }) => operator.GET('/v1/admin/why', { params: { query: { anything: guid, as: 'delivery' } } }),
     {
       refetchInterval: ({ state: { data } }) =>
-        data?.kind === 'delivery' && isUnderWay(data.delivery) ? LOOK_EVERY_MS : false,
+        data?.kind === 'delivery' && isUnderWay(data.delivery) ? POLL_EVERY_MS : false,
     },
   );
   const trouble = troubleOf(asked);

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Guid } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Guid } from '../../parts/values.tsx';
 import { placeOfClient } from '../../session/acting.ts';
 import type { AccountName } from './types.ts';
 

@@ -1,16 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { counted } from '../../parts/words.ts';
-import { RoomState, WaitingEndpoints } from './waiting-endpoints.tsx';
 import type { Queue, WaitingDestination } from './types.ts';
+import { RoomState, WaitingEndpoints } from './waiting-endpoints.tsx';
 
 const route = getRouteApi('/queues');
-const LOOK_EVERY_MS = 4_000;
+const POLL_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
 /** Everything that waits on the line: in queues, in Postgres because RabbitMQ does not accept it, and for endpoints. */
@@ -34,8 +34,8 @@ export function QueuesPage() {
 }
 
 function Queues() {
-  const queues = useTold(['queues'], ({ operator }) => operator.GET('/v1/admin/queues'), {
-    refetchInterval: LOOK_EVERY_MS,
+  const queues = useAnswer(['queues'], ({ operator }) => operator.GET('/v1/admin/queues'), {
+    refetchInterval: POLL_EVERY_MS,
   });
   return (
     <Found of={queues} what="the queues">
@@ -75,27 +75,9 @@ function Queues() {
   );
 }
 
-function Waiting() {
-  const waiting = useTold(
-    ['waiting'],
-    ({ operator }) => operator.GET('/v1/admin/waiting', { params: { query: { limit: MOST_ENDPOINTS } } }),
-    { refetchInterval: LOOK_EVERY_MS },
-  );
-  return (
-    <section className="part" aria-labelledby="queues-endpoints">
-      <h2 id="queues-endpoints">Waiting for their endpoint</h2>
-      <Found of={waiting} what="what waits for endpoints">
-        {({ endpoints }) => <WaitingEndpoints endpoints={endpoints.objects} />}
-      </Found>
-    </section>
-  );
-}
-
 const isEmpty = ({ messages, is_known }: Queue) => is_known && messages === 0;
 const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) || b.messages - a.messages;
 const queueName = ({ name }: Queue) => name;
-const destinationKey = ({ service, exchange, routing_key }: WaitingDestination) =>
-  `${service} ${exchange} ${routing_key}`;
 
 const queueColumns: readonly TableColumn<Queue>[] = [
   { header: 'Queue', value: queueName, cell: ({ name }) => <code>{name}</code> },
@@ -113,6 +95,9 @@ const queueColumns: readonly TableColumn<Queue>[] = [
   },
   { header: 'Consumers', isNumber: true, value: ({ consumers }) => consumers, cell: ({ consumers }) => consumers },
 ];
+
+const destinationKey = ({ service, exchange, routing_key }: WaitingDestination) =>
+  `${service} ${exchange} ${routing_key}`;
 
 const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
   { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
@@ -137,3 +122,19 @@ const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
   },
   { header: 'Oldest', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
 ];
+
+function Waiting() {
+  const waiting = useAnswer(
+    ['waiting'],
+    ({ operator }) => operator.GET('/v1/admin/waiting', { params: { query: { limit: MOST_ENDPOINTS } } }),
+    { refetchInterval: POLL_EVERY_MS },
+  );
+  return (
+    <section className="part" aria-labelledby="queues-endpoints">
+      <h2 id="queues-endpoints">Waiting for their endpoint</h2>
+      <Found of={waiting} what="what waits for endpoints">
+        {({ endpoints }) => <WaitingEndpoints endpoints={endpoints.objects} />}
+      </Found>
+    </section>
+  );
+}

@@ -1,14 +1,14 @@
-import { useState } from 'react';
-import type { RejectedSelection, Purged, Retried } from './types.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
+import { useState } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { useSignedIn } from '../../session/session.ts';
 import { counted } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
+import type { Purged, RejectedSelection, Retried } from './types.ts';
 
 type RejectedActionsProps = {
   /** Undefined where there is none: what was asked about one stays, as it says how that went. */
@@ -44,11 +44,12 @@ const MOST_STAYING = 20;
 
 /** Shows how many there are before they are put back on the line, and the result afterwards. */
 function RetryDialog({ selection, close }: DialogProps) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const trial = useTrial(selection);
   const retry = useMutation({
-    mutationFn: (chosen: RejectedSelection) => told(ask.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
+    mutationFn: (chosen: RejectedSelection) =>
+      answerOf(api.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
   });
   return (
@@ -108,15 +109,15 @@ function RetryOutcome({ retried: { retried, stayed, objects, is_complete } }: { 
 
 /** Says how many they are, and deletes those alone that it counted, once somebody has confirmed that number. */
 function PurgeDialog({ selection, close }: DialogProps) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const trial = useTrial(selection);
   const purge = useMutation({
     mutationFn: (chosen: RejectedSelection) =>
-      told(ask.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
+      answerOf(api.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
     onSuccess: ({ count }) => {
-      tell(`${counted(count, 'rejected message')} deleted.`);
+      notify(`${counted(count, 'rejected message')} deleted.`);
       close();
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
@@ -158,7 +159,7 @@ function Incomplete({ isComplete }: { isComplete: boolean }) {
 
 /** Without a confirmation, a purge only counts. */
 const useTrial = (selection: RejectedSelection) =>
-  useTold(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
+  useAnswer(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
     gcTime: 0,
     staleTime: Infinity,
   });

@@ -1,11 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid, Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment } from '../../parts/values.tsx';
 import { counted } from '../../parts/words.ts';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { Rejected, RejectedSelection } from './types.ts';
@@ -19,7 +19,7 @@ type RejectedPageFilter = { reason?: string | undefined; about?: string | undefi
 export function RejectedPage() {
   const { reason, about } = route.useSearch();
   const filter = { ...(reason !== undefined && { reason }), ...(about !== undefined && { about }) };
-  const rejected = useTold(
+  const rejected = useAnswer(
     ['rejected', filter],
     ({ operator }) => operator.GET('/v1/admin/rejected', { params: { query: { ...filter, limit: MOST } } }),
     { refetchOnWindowFocus: false },
@@ -62,7 +62,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
   const navigate = route.useNavigate();
   const [reason, setReason] = useState(filter.reason ?? '');
   const [about, setAbout] = useState(filter.about ?? '');
-  const look = (event: SyntheticEvent) => {
+  const applyFilters = (event: SyntheticEvent) => {
     event.preventDefault();
     const wanted = { reason: reason.trim(), about: about.trim() };
     void navigate({
@@ -73,7 +73,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
     });
   };
   return (
-    <form className="filters" onSubmit={look}>
+    <form className="filters" onSubmit={applyFilters}>
       <label>
         Reason
         <br />

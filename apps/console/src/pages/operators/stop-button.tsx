@@ -1,25 +1,17 @@
-import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
-import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { FaultsOf, forgetting, Field } from '../../parts/form.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { Failed } from '../../parts/states.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useTell } from '../../parts/notices.tsx';
-import { useTold } from '../../api/use-told.ts';
+import { useState, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
+import { FaultsOf, Field, forgetting } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
 
 /** A subscription or host that an operator can stop. */
 type Stoppable = { kind: 'subscription'; guid: string; action: string } | { kind: 'host'; host: string };
 
-const LOOK_EVERY_MS = 15_000;
-
-/** Returns everything that is stopped now. */
-export const useStops = () =>
-  useTold(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: LOOK_EVERY_MS });
-
-/** Returns its name for people. */
-const stoppableName = (what: Stoppable): string =>
-  what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;
+const POLL_EVERY_MS = 15_000;
 
 /** Stops what is not stopped, and starts what is, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
@@ -53,21 +45,25 @@ export function StopButton({ what }: { what: Stoppable }) {
 export const StopHost = ({ url }: { url: string | null }) =>
   URL.canParse(url ?? '') && <StopButton what={{ kind: 'host', host: new URL(url ?? '').hostname }} />;
 
+/** Returns everything that is stopped now. */
+export const useStops = () =>
+  useAnswer(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: POLL_EVERY_MS });
+
 /** Has what is due for a subscription or a host wait until an operator starts it, for a reason that its clients see. */
 function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const [reason, setReason] = useState('');
   const stop = useStopChange(
     () =>
       what.kind === 'host'
-        ? told(
-            ask.operator.POST('/v1/admin/hosts/{host}/stop', {
+        ? answerOf(
+            api.operator.POST('/v1/admin/hosts/{host}/stop', {
               params: { path: { host: what.host } },
               body: { reason: reason.trim() },
             }),
           )
-        : told(
-            ask.operator.POST('/v1/admin/subscriptions/{guid}/stop', {
+        : answerOf(
+            api.operator.POST('/v1/admin/subscriptions/{guid}/stop', {
               params: { path: { guid: what.guid } },
               body: { reason: reason.trim() },
             }),
@@ -105,12 +101,14 @@ function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
 
 /** Has what was stopped sent again, what waits included. */
 function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const start = useStopChange(
     () =>
       what.kind === 'host'
-        ? told(ask.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
-        : told(ask.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } })),
+        ? answerOf(api.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
+        : answerOf(
+            api.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } }),
+          ),
     `Started ${stoppableName(what)}.`,
     close,
   );
@@ -129,13 +127,17 @@ function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
 /** Stops or starts something, says so, and has what is shown asked for again. */
 function useStopChange<Input>(change: (input: Input) => Promise<unknown>, said: string, close: () => void) {
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
     mutationFn: change,
     onSuccess: () => {
-      tell(said);
+      notify(said);
       close();
     },
     onSettled: () => queries.invalidateQueries(),
   });
 }
+
+/** Returns its name for people. */
+const stoppableName = (what: Stoppable): string =>
+  what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;

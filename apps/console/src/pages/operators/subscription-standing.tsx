@@ -1,5 +1,5 @@
-import { Moment, Status } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import type { OperatorSubscription } from './types.ts';
 
 type StandingProps = {

@@ -1,16 +1,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
-import { ruleInWords } from '../../parts/words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { ruleInWords } from '../../parts/words.ts';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stop-button.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_EVERY_MS = 15_000;
 const MOST = 200;
 
 const route = getRouteApi('/switched-off');
@@ -19,15 +19,15 @@ const route = getRouteApi('/switched-off');
 export function SwitchedOffPage() {
   const { since } = route.useSearch();
   const query = { limit: MOST };
-  const off = useTold(
+  const off = useAnswer(
     ['switched-off'],
     ({ operator }) => operator.GET('/v1/admin/switched-off', { params: { query } }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
-  const held = useTold(
+  const held = useAnswer(
     ['held-deactivations'],
     ({ operator }) => operator.GET('/v1/admin/held-deactivations', { params: { query } }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
   return (
     <Page title="Switched off">

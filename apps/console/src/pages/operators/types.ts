@@ -28,7 +28,7 @@ export type SwitchedOff = OperatorSchemas['SwitchedOff'];
 export type GoingOn = OperatorSchemas['GoingOn'];
 export type AccountClosing = OperatorSchemas['AccountClosing'];
 export type HeldDeactivation = OperatorSchemas['HeldDeactivation'];
-export type Told = OperatorSchemas['Told'];
+export type WhyAnswer = OperatorSchemas['Told'];
 export type WaitingDestination = OperatorSchemas['WaitingDestination'];
 export type WaitingEndpoint = OperatorSchemas['WaitingEndpoint'];
 

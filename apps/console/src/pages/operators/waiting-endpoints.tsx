@@ -1,21 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { WAITING } from '../../parts/words.ts';
 import { AccountLink } from './links.tsx';
 import { StopHost } from './stop-button.tsx';
-import type { WaitingEndpoint, WaitingDestination } from './types.ts';
+import type { WaitingDestination, WaitingEndpoint } from './types.ts';
+
+/** Statuses of deliveries that wait for an endpoint, for the first attempt or another. */
+export const WAITING_STATUSES = 'waiting,retrying';
 
 /** Endpoints that deliveries wait for, and why; the longest first. */
 export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEndpoint[] }) {
   if (endpoints.length === 0) return <Empty>No delivery waits for its endpoint.</Empty>;
   return <DataTable label="Endpoints that deliveries wait for" rows={endpoints} columns={columns} keyOf={endpointOf} />;
 }
-
-/** Statuses of deliveries that wait for an endpoint, for the first attempt or another. */
-export const WAITING_STATUSES = 'waiting,retrying';
 
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
 

@@ -1,23 +1,23 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
-import { Moment, Status } from '../../parts/values.tsx';
+import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
-import { counted } from '../../parts/words.ts';
-import type { Overview, RunningService, AccountName } from '../operators/types.ts';
-import { WaitingEndpoints, WAITING_STATUSES } from '../operators/waiting-endpoints.tsx';
-import type { ReactNode } from 'react';
-import { writtenDuration } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
+import { writtenDuration } from '../../parts/time.ts';
 import { useNow } from '../../parts/use-now.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
+import type { AccountName, Overview, RunningService } from '../operators/types.ts';
+import { WAITING_STATUSES, WaitingEndpoints } from '../operators/waiting-endpoints.tsx';
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_EVERY_MS = 15_000;
 
 /** How the whole of it is now: what needs a person first, then figures that lead to what they count. */
 export function OperatorOverview() {
-  const overview = useTold(['overview'], ({ operator }) => operator.GET('/v1/admin/overview'), {
-    refetchInterval: LOOK_EVERY_MS,
+  const overview = useAnswer(['overview'], ({ operator }) => operator.GET('/v1/admin/overview'), {
+    refetchInterval: POLL_EVERY_MS,
   });
   return (
     <Page
@@ -58,20 +58,6 @@ function Figures({ overview }: { overview: Overview }) {
       <Services services={overview.services.objects} />
       <Queues queues={overview.queues} />
     </>
-  );
-}
-
-function Queues({ queues }: Pick<Overview, 'queues'>) {
-  return (
-    <section className="part" aria-labelledby="overview-queues">
-      <h2 id="overview-queues">Queues</h2>
-      <p>
-        {queues === null
-          ? 'RabbitMQ does not say how many messages it holds.'
-          : `${counted(queues.messages, 'message')} in RabbitMQ.`}{' '}
-        <Link to="/queues">All queues</Link>
-      </p>
-    </section>
   );
 }
 
@@ -285,8 +271,6 @@ function Services({ services }: { services: readonly RunningService[] }) {
   );
 }
 
-const momentOr = (at: string | null, other: string) => (at === null ? other : <Moment at={at} />);
-
 const columns: readonly TableColumn<RunningService>[] = [
   { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
   {
@@ -321,3 +305,19 @@ const columns: readonly TableColumn<RunningService>[] = [
   },
   { header: 'Last seen', cell: ({ processes, seen_at: at }) => momentOr(at, processes === 0 ? '–' : 'connected') },
 ];
+
+const momentOr = (at: string | null, other: string) => (at === null ? other : <Moment at={at} />);
+
+function Queues({ queues }: Pick<Overview, 'queues'>) {
+  return (
+    <section className="part" aria-labelledby="overview-queues">
+      <h2 id="overview-queues">Queues</h2>
+      <p>
+        {queues === null
+          ? 'RabbitMQ does not say how many messages it holds.'
+          : `${counted(queues.messages, 'message')} in RabbitMQ.`}{' '}
+        <Link to="/queues">All queues</Link>
+      </p>
+    </section>
+  );
+}

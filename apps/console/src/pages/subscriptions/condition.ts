@@ -1,4 +1,4 @@
-import type { Subscription } from './subscribing.ts';
+import type { Subscription } from './subscriptions.ts';
 
 /**
  * How a subscription stands, in the order in which that needs attention: `missed` is on again, and lacks what came while it was off;

@@ -1,28 +1,16 @@
+import { Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
+import type { components } from '../../api/client-api.d.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { forgetting } from '../../parts/form.tsx';
-import { Failed, Found, Loading, Empty } from '../../parts/states.tsx';
-import { useSignedIn, mayWrite } from '../../session/session.ts';
-import { ActionChoice, CallbackUrlField, AuditFields } from './subscription-fields.tsx';
-import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscribing.ts';
-import { Link } from '@tanstack/react-router';
-import type { components } from '../../api/client-api.d.ts';
+import { Empty, Failed, Found, Loading } from '../../parts/states.tsx';
 import { CopyButton } from '../../parts/text-block.tsx';
 import { Status } from '../../parts/values.tsx';
-import { useTests, isTaken, type TestOutcome } from './use-tests.ts';
-
-/** How to begin. */
-export function NoSubscriptions() {
-  return (
-    <Empty>
-      <p>
-        <strong>No subscriptions yet.</strong> Subscribe to actions such as <code>order.created</code>: each event is
-        sent to the URL of your receiver. The <Link to="/catalog">catalog</Link> has every action with an example.
-      </p>
-    </Empty>
-  );
-}
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { ActionChoice, AuditFields, CallbackUrlField } from './subscription-fields.tsx';
+import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscriptions.ts';
+import { isAccepted, useTests, type TestOutcome } from './use-tests.ts';
 
 type SubscribeButtonProps = {
   /** Undefined while they are not known. */
@@ -50,6 +38,18 @@ export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProp
   );
 }
 
+/** How to begin. */
+export function NoSubscriptions() {
+  return (
+    <Empty>
+      <p>
+        <strong>No subscriptions yet.</strong> Subscribe to actions such as <code>order.created</code>: each event is
+        sent to the URL of your receiver. The <Link to="/catalog">catalog</Link> has every action with an example.
+      </p>
+    </Empty>
+  );
+}
+
 type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
 /** Subscribes to some actions at one URL, shows the result of each, and sends tests. */
@@ -72,12 +72,12 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   const [chosen, setChosen] = useState<readonly string[]>(wanted === undefined ? [] : [wanted]);
   const [callbackUrl, setCallbackUrl] = useState(() => usualUrlOf(current));
   const [fields, setFields] = useState<string[]>();
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const names = auditFieldsOf(actions.filter(({ action }) => chosen.includes(action)));
   const replaced = current.filter(({ action }) => chosen.includes(action));
   const subscribe = useSubscriptionChange(() =>
-    told(
-      ask.client.PUT('/v1/subscriptions', {
+    answerOf(
+      api.client.PUT('/v1/subscriptions', {
         body: {
           callback_url: callbackUrl,
           actions: [...chosen],
@@ -138,7 +138,7 @@ type SubscribeResult = components['schemas']['PutSubscription'];
 
 /** The result of each action: its verification token, or why it was refused. A test can be sent to all at once. */
 function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const made = results.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
   const tokens = made.flatMap(({ action, verification_token: token }) =>
     token === undefined ? [] : [[action, token] as const],
@@ -150,7 +150,7 @@ function SubscribeResults({ results, close }: { results: readonly SubscribeResul
         <p>
           Each subscription has its own verification token, sent as <code>X-Service-Verification-Token</code>. Compare
           it, or verify the signature
-          {ask.actingFor === undefined && (
+          {api.actingFor === undefined && (
             <>
               {' '}
               by a <Link to="/secrets">signing secret</Link>
@@ -221,7 +221,7 @@ function TestResult({ tested }: { tested: TestOutcome | undefined }) {
   const { http_status: status, meaning } = attempts.at(-1) ?? {};
   return (
     <p className="line">
-      <Status of={isTaken(tested.test) ? 'delivered' : 'refused'} />
+      <Status of={isAccepted(tested.test) ? 'delivered' : 'refused'} />
       {status !== undefined && <code>HTTP {status}</code>}
       {meaning}
       <Link to="/deliveries/$guid" params={{ guid }}>

@@ -1,28 +1,28 @@
-import { createContext, use, useState, type ReactNode, useEffect, useRef, type SyntheticEvent } from 'react';
-import {
-  type Subscription,
-  useSubscriptionChange,
-  useOffered,
-  type OfferedAction,
-  unsubscribe,
-} from './subscribing.ts';
-import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import { Link } from '@tanstack/react-router';
+import { createContext, use, useEffect, useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { Failed, Loading, Found } from '../../parts/states.tsx';
-import { AttemptList } from '../find/attempts.tsx';
-import { useTest } from './use-tests.ts';
-import { told } from '../../api/ask.ts';
-import { writtenHere } from '../../parts/time.ts';
 import { forgetting } from '../../parts/form.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Failed, Found, Loading } from '../../parts/states.tsx';
+import { CopyButton } from '../../parts/text-block.tsx';
+import { writtenHere } from '../../parts/time.ts';
 import { PAUSES, REPLAYS } from '../../parts/words.ts';
-import { useSignedIn, mayWrite } from '../../session/session.ts';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { AttemptList } from '../find/attempts.tsx';
 import { ReplayForm } from './replay-form.tsx';
 import { AuditFields, CallbackUrlField } from './subscription-fields.tsx';
-import { useTold } from '../../api/use-told.ts';
-import { CopyButton } from '../../parts/text-block.tsx';
+import {
+  unsubscribe,
+  useOffered,
+  useSubscriptionChange,
+  type OfferedAction,
+  type Subscription,
+} from './subscriptions.ts';
+import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import type { ListedSubscription } from './use-subscription-rows.ts';
+import { useTest } from './use-tests.ts';
 
 const DIALOGS = {
   test: TestDialog,
@@ -39,7 +39,7 @@ type Ask = (dialog: Asked['dialog'], subscriptions: Asked['subscriptions']) => v
 const AskContext = createContext<Ask>(() => undefined);
 
 /** Opens a dialog about subscriptions: of one, but for `switch on`. */
-export const useAsk = (): Ask => use(AskContext);
+export const useOpenDialog = (): Ask => use(AskContext);
 
 /** Has the dialogs of the rows in it: what is asked about a row stays open when its row moves or leaves. */
 export function SubscriptionDialogs({ children }: { children: ReactNode }) {
@@ -58,6 +58,19 @@ function AskedDialog({ asked: { dialog, subscriptions }, close }: { asked: Asked
   const [subscription] = subscriptions;
   const Opened = DIALOGS[dialog];
   return subscription && <Opened subscription={subscription} close={close} />;
+}
+
+/** The way back from an outage for all that are off, as one button; nothing where none is. */
+export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
+  const session = useSignedIn();
+  const open = useOpenDialog();
+  const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);
+  if (off.length === 0 || !mayWrite(session)) return null;
+  return (
+    <button type="button" className="main" onClick={() => open('switch on', off)}>
+      Test, switch on and replay{off.length > 1 && ` ${off.length}`}
+    </button>
+  );
 }
 
 type TestProps = { subscription: Subscription; close: () => void };
@@ -105,20 +118,20 @@ const A_TIME = 'Until …';
 
 /** Has what is due for a subscription wait for a while, at most as long as a delivery may wait. */
 function PauseDialog({ subscription: { guid, action }, close }: PauseProps) {
-  const { ask } = useSignedIn();
-  const tell = useTell();
+  const { api } = useSignedIn();
+  const notify = useNotify();
   const [length, setLength] = useState<string>('1 hour');
   const [time, setTime] = useState('');
   const pause = useSubscriptionChange(
     (until: Date | undefined) =>
-      told(
-        ask.client.POST('/v1/subscriptions/{guid}/pause', {
+      answerOf(
+        api.client.POST('/v1/subscriptions/{guid}/pause', {
           params: { path: { guid } },
           body: until === undefined ? {} : { until: until.toISOString() },
         }),
       ),
     ({ paused_until: until }) => {
-      tell(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
+      notify(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
       close();
     },
   );
@@ -218,14 +231,14 @@ function EditDialog({ subscription, close }: EditProps) {
 
 function EditForm({ subscription, offered, close }: EditProps & { offered: OfferedAction | undefined }) {
   const { guid, action, is_active: isActive } = subscription;
-  const { ask } = useSignedIn();
-  const tell = useTell();
+  const { api } = useSignedIn();
+  const notify = useNotify();
   const [callbackUrl, setCallbackUrl] = useState(subscription.callback_url);
   const [fields, setFields] = useState(subscription.audit_field_set);
   const save = useSubscriptionChange(
     () =>
-      told(
-        ask.client.PATCH('/v1/subscriptions/{guid}', {
+      answerOf(
+        api.client.PATCH('/v1/subscriptions/{guid}', {
           params: { path: { guid } },
           body: {
             callback_url: callbackUrl,
@@ -234,7 +247,7 @@ function EditForm({ subscription, offered, close }: EditProps & { offered: Offer
         }),
       ),
     () => {
-      tell(`${action} saved.`);
+      notify(`${action} saved.`);
       close();
     },
   );
@@ -262,7 +275,7 @@ type TokenProps = { subscription: Subscription; close: () => void };
 
 /** The verification token in each notification of a subscription: requested only once it is to be shown. */
 function TokenDialog({ subscription: { guid, action }, close }: TokenProps) {
-  const subscription = useTold(
+  const subscription = useAnswer(
     ['verification-token', guid],
     ({ client }) => client.GET('/v1/subscriptions/{guid}', { params: { path: { guid } } }),
     // Not longer than it is looked at.
@@ -295,11 +308,11 @@ type EndProps = { subscription: Subscription; close: () => void };
 
 function EndDialog({ subscription: { action }, close }: EndProps) {
   const session = useSignedIn();
-  const tell = useTell();
+  const notify = useNotify();
   const end = useSubscriptionChange(
     () => unsubscribe(session, action),
     () => {
-      tell(`Unsubscribed from ${action}.`);
+      notify(`Unsubscribed from ${action}.`);
       close();
     },
   );
@@ -318,18 +331,5 @@ function EndDialog({ subscription: { action }, close }: EndProps) {
         onClick={() => end.mutate()}
       />
     </Dialog>
-  );
-}
-
-/** The way back from an outage for all that are off, as one button; nothing where none is. */
-export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
-  const session = useSignedIn();
-  const ask = useAsk();
-  const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);
-  if (off.length === 0 || !mayWrite(session)) return null;
-  return (
-    <button type="button" className="main" onClick={() => ask('switch on', off)}>
-      Test, switch on and replay{off.length > 1 && ` ${off.length}`}
-    </button>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { isFound, type OfferedAction } from './subscribing.ts';
+import { isFound, type OfferedAction } from './subscriptions.ts';
 
 type ActionChoiceProps = {
   actions: readonly OfferedAction[];

@@ -1,18 +1,31 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { answerOf } from '../../api/create-api.ts';
 import { ProblemAnswer } from '../../api/problem.ts';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { Status, Moment } from '../../parts/values.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { AttemptList } from '../find/attempts.tsx';
-import { ReplayProgress } from './replay-progress.tsx';
-import type { Subscription } from './subscribing.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
 import type { DeliveryDetail } from '../find/delivery.ts';
-import { inTurn, isTaken } from './use-tests.ts';
+import { ReplayProgress } from './replay-progress.tsx';
+import type { Subscription } from './subscriptions.ts';
+import { eachAtMost, isAccepted } from './use-tests.ts';
+
+/** How far a subscription that was off has come. */
+type WayBack =
+  | { kind: 'testing' | 'switching on' }
+  /** Its receiver did not take the test, and it stays off. */
+  | { kind: 'refused'; test: DeliveryDetail }
+  /** `replay`: the guid of that of what it missed, where that was asked for and something was. */
+  | { kind: 'on'; missed: Subscription['missed']; replay?: string }
+  /** `isOn`: it is on, and only its replay could not begin. */
+  | { kind: 'failed'; error: Error; isOn: boolean };
+
+/** Each is a test of a receiver, which may take its time; more at once would be refused as too many requests. */
+const AT_ONCE = 4;
 
 type SwitchOnProps = { subscriptions: readonly Subscription[]; close: () => void };
 
@@ -44,7 +57,7 @@ export function SwitchOnDialog({ subscriptions, close }: SwitchOnProps) {
               action={action}
               way={ways.get(guid)}
               isRunning={isRunning}
-              lookEveryMs={subscriptions.length * 1_000}
+              pollEveryMs={subscriptions.length * 1_000}
               goOn={() => goOn(guid)}
             />
           </li>
@@ -73,12 +86,12 @@ type WayProps = {
   /** Undefined before its turn. */
   way: WayBack | undefined;
   isRunning: boolean;
-  lookEveryMs: number;
+  pollEveryMs: number;
   goOn: () => void;
 };
 
 /** The progress of switching on, and the result of each step. */
-function Way({ action, way, isRunning, lookEveryMs, goOn }: WayProps) {
+function Way({ action, way, isRunning, pollEveryMs, goOn }: WayProps) {
   return (
     <>
       <div className="line" role="status">
@@ -92,7 +105,7 @@ function Way({ action, way, isRunning, lookEveryMs, goOn }: WayProps) {
       {way?.kind === 'refused' && <Refused test={way.test} isRunning={isRunning} goOn={goOn} />}
       {way?.kind === 'on' && way.replay === undefined && <MissedCount missed={way.missed} />}
       {way?.kind === 'on' && way.replay !== undefined && (
-        <ReplayProgress guid={way.replay} action={action} lookEveryMs={lookEveryMs} />
+        <ReplayProgress guid={way.replay} action={action} pollEveryMs={pollEveryMs} />
       )}
     </>
   );
@@ -120,6 +133,84 @@ function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
   );
 }
 
+type MissedProps = { missed: { since: string; until: string; count?: number } | undefined };
+
+/** How many a subscription missed while it was off, and when that was. */
+function MissedCount({ missed }: MissedProps) {
+  if (missed === undefined || missed.count === 0) return <p>Nothing missed</p>;
+  return (
+    <p>
+      {missed.count !== undefined && <strong>{missed.count.toLocaleString()} missed </strong>}
+      from <Moment at={missed.since} /> to <Moment at={missed.until} />
+    </p>
+  );
+}
+
+/**
+ * The way back of subscriptions that are off, each for itself in steps: a test, switching it on in place, replaying what it missed. Each
+ * step follows where the one before went well; `goOn` switches one on whatever its test said. Once the dialog is closed, nothing more begins.
+ */
+function useWaysBack(subscriptions: readonly Subscription[], isReplayed: boolean) {
+  const take = useSteps(isReplayed);
+  const queries = useQueryClient();
+  const isClosed = useRef(false);
+  const [ways, setWays] = useState<ReadonlyMap<string, WayBack>>(new Map());
+  useEffect(() => {
+    isClosed.current = false;
+    return () => {
+      isClosed.current = true;
+    };
+  }, []);
+  const go = async (guid: string, isTested: boolean) => {
+    const report = (way: WayBack) => setWays((before) => new Map(before).set(guid, way));
+    if (!isClosed.current) await take(guid, { isTested, report, isClosed: () => isClosed.current });
+  };
+  const run = useMutation({
+    mutationFn: async ({ guids, isTested }: { guids: readonly string[]; isTested: boolean }) =>
+      eachAtMost(guids, { atOnce: AT_ONCE, work: async (guid) => go(guid, isTested) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
+  });
+  const off = subscriptions.map(({ guid }) => guid).filter((guid) => !isOn(ways.get(guid)));
+  return {
+    ways,
+    isRunning: run.isPending,
+    isOver: off.length === 0,
+    begin: () => run.mutate({ guids: off, isTested: true }),
+    goOn: (guid: string) => run.mutate({ guids: [guid], isTested: false }),
+  };
+}
+
+const isOn = (way: WayBack | undefined): boolean => way?.kind === 'on' || (way?.kind === 'failed' && way.isOn);
+
+type Steps = { isTested: boolean; report: (way: WayBack) => void; isClosed: () => boolean };
+
+/** Takes one subscription back, step by step, as far as it goes. */
+function useSteps(isReplayed: boolean) {
+  const { client } = useSignedIn().api;
+  return async (guid: string, { isTested, report, isClosed }: Steps): Promise<void> => {
+    const params = { path: { guid } };
+    let hasSwitched = false;
+    try {
+      if (isTested) {
+        report({ kind: 'testing' });
+        const test = await answerOf(client.POST('/v1/subscriptions/{guid}/test', { params }));
+        if (!isAccepted(test)) return report({ kind: 'refused', test });
+      }
+      if (isClosed()) return;
+      report({ kind: 'switching on' });
+      const { missed } = await answerOf(
+        client.PATCH('/v1/subscriptions/{guid}', { params, body: { is_active: true } }),
+      );
+      hasSwitched = true;
+      if (!isReplayed || isClosed() || (missed?.count ?? 0) === 0) return report({ kind: 'on', missed });
+      const replay = await answerOf(client.POST('/v1/replays', { body: { subscription_guid: guid, missed: true } }));
+      report({ kind: 'on', missed, ...('guid' in replay && { replay: replay.guid }) });
+    } catch (error) {
+      report({ kind: 'failed', error: error instanceof Error ? error : new Error(String(error)), isOn: hasSwitched });
+    }
+  };
+}
+
 type SendingFailedProps = {
   error: Error;
   /** The action to send; `*` means any. */
@@ -141,7 +232,7 @@ export function SendingFailed({ error, action, forget }: SendingFailedProps) {
 }
 
 function SwitchOnHere({ action, forget }: Omit<SendingFailedProps, 'error'>) {
-  const all = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
+  const all = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
   const [asked, setAsked] = useState<readonly Subscription[]>();
   const off = (all.data?.objects ?? []).filter(
     (each) => !each.is_active && each.stopped === undefined && [each.action, '*'].includes(action),
@@ -155,94 +246,5 @@ function SwitchOnHere({ action, forget }: Omit<SendingFailedProps, 'error'>) {
       )}
       {asked && <SwitchOnDialog subscriptions={asked} close={forget} />}
     </>
-  );
-}
-
-/** How far a subscription that was off has come. */
-type WayBack =
-  | { kind: 'testing' | 'switching on' }
-  /** Its receiver did not take the test, and it stays off. */
-  | { kind: 'refused'; test: DeliveryDetail }
-  /** `replay`: the guid of that of what it missed, where that was asked for and something was. */
-  | { kind: 'on'; missed: Subscription['missed']; replay?: string }
-  /** `isOn`: it is on, and only its replay could not begin. */
-  | { kind: 'failed'; error: Error; isOn: boolean };
-
-/** Each is a test of a receiver, which may take its time; more at once would be refused as too many requests. */
-const AT_ONCE = 4;
-
-/**
- * The way back of subscriptions that are off, each for itself in steps: a test, switching it on in place, replaying what it missed. Each
- * step follows where the one before went well; `goOn` switches one on whatever its test said. Once the dialog is closed, nothing more begins.
- */
-function useWaysBack(subscriptions: readonly Subscription[], isReplayed: boolean) {
-  const take = useSteps(isReplayed);
-  const queries = useQueryClient();
-  const isClosed = useRef(false);
-  const [ways, setWays] = useState<ReadonlyMap<string, WayBack>>(new Map());
-  useEffect(() => {
-    isClosed.current = false;
-    return () => {
-      isClosed.current = true;
-    };
-  }, []);
-  const go = async (guid: string, isTested: boolean) => {
-    const tell = (way: WayBack) => setWays((before) => new Map(before).set(guid, way));
-    if (!isClosed.current) await take(guid, { isTested, tell, isClosed: () => isClosed.current });
-  };
-  const run = useMutation({
-    mutationFn: async ({ guids, isTested }: { guids: readonly string[]; isTested: boolean }) =>
-      inTurn(guids, { atOnce: AT_ONCE, work: async (guid) => go(guid, isTested) }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  });
-  const off = subscriptions.map(({ guid }) => guid).filter((guid) => !isOn(ways.get(guid)));
-  return {
-    ways,
-    isRunning: run.isPending,
-    isOver: off.length === 0,
-    begin: () => run.mutate({ guids: off, isTested: true }),
-    goOn: (guid: string) => run.mutate({ guids: [guid], isTested: false }),
-  };
-}
-
-const isOn = (way: WayBack | undefined): boolean => way?.kind === 'on' || (way?.kind === 'failed' && way.isOn);
-
-type Steps = { isTested: boolean; tell: (way: WayBack) => void; isClosed: () => boolean };
-
-/** Takes one subscription back, step by step, as far as it goes. */
-function useSteps(isReplayed: boolean) {
-  const { client } = useSignedIn().ask;
-  return async (guid: string, { isTested, tell, isClosed }: Steps): Promise<void> => {
-    const params = { path: { guid } };
-    let hasSwitched = false;
-    try {
-      if (isTested) {
-        tell({ kind: 'testing' });
-        const test = await told(client.POST('/v1/subscriptions/{guid}/test', { params }));
-        if (!isTaken(test)) return tell({ kind: 'refused', test });
-      }
-      if (isClosed()) return;
-      tell({ kind: 'switching on' });
-      const { missed } = await told(client.PATCH('/v1/subscriptions/{guid}', { params, body: { is_active: true } }));
-      hasSwitched = true;
-      if (!isReplayed || isClosed() || (missed?.count ?? 0) === 0) return tell({ kind: 'on', missed });
-      const replay = await told(client.POST('/v1/replays', { body: { subscription_guid: guid, missed: true } }));
-      tell({ kind: 'on', missed, ...('guid' in replay && { replay: replay.guid }) });
-    } catch (error) {
-      tell({ kind: 'failed', error: error instanceof Error ? error : new Error(String(error)), isOn: hasSwitched });
-    }
-  };
-}
-
-type MissedProps = { missed: { since: string; until: string; count?: number } | undefined };
-
-/** How many a subscription missed while it was off, and when that was. */
-function MissedCount({ missed }: MissedProps) {
-  if (missed === undefined || missed.count === 0) return <p>Nothing missed</p>;
-  return (
-    <p>
-      {missed.count !== undefined && <strong>{missed.count.toLocaleString()} missed </strong>}
-      from <Moment at={missed.since} /> to <Moment at={missed.until} />
-    </p>
   );
 }

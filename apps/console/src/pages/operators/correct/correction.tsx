@@ -1,17 +1,19 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import { told } from '../../../api/ask.ts';
-import { useTell } from '../../../parts/notices.tsx';
+import { answerOf } from '../../../api/create-api.ts';
+import { ProblemAnswer, type ProblemFault } from '../../../api/problem.ts';
+import { useAnswer } from '../../../api/use-answer.ts';
+import { useNotify } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
-import { hiddenSigns, indented, Foreign } from '../../../parts/text-block.tsx';
-import { useSignedIn } from '../../../session/session.ts';
+import { Foreign, hiddenSigns, indented } from '../../../parts/text-block.tsx';
+import { Status } from '../../../parts/values.tsx';
 import { counted } from '../../../parts/words.ts';
+import { useSignedIn } from '../../../session/session.ts';
 import type { CorrectedEvent } from '../types.ts';
 import { Editor, goToLine } from './editor.tsx';
-import { isOnOneLine, withoutBlanks, placesIn } from './json-text.ts';
-import { ProblemAnswer, type ProblemFault } from '../../../api/problem.ts';
-import { Status } from '../../../parts/values.tsx';
-import { useTold } from '../../../api/use-told.ts';
+import { isOnOneLine, placesIn, withoutBlanks } from './json-text.ts';
+
+const TYPING_MS = 500;
 
 type CorrectionProps = { id: string; body: string; onPublished: (event: CorrectedEvent) => void };
 
@@ -34,7 +36,7 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
     setText(original);
   };
   const goTo = (line: number) => goToLine(field.current, line);
-  const isTakenCare = publish.isPending || publish.isSuccess;
+  const isPublishing = publish.isPending || publish.isSuccess;
   return (
     <>
       <CheckReport id={reportId} check={check} goTo={goTo} />
@@ -52,12 +54,12 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
         <button
           type="button"
           className="main"
-          disabled={isTakenCare || check.kind === 'faulty' || check.kind === 'checking'}
+          disabled={isPublishing || check.kind === 'faulty' || check.kind === 'checking'}
           onClick={() => publish.mutate(isLaidOut ? withoutBlanks(text) : text)}
         >
           {publish.isPending ? 'Publishing …' : 'Publish'}
         </button>
-        <button type="button" disabled={text === original || isTakenCare} onClick={restore}>
+        <button type="button" disabled={text === original || isPublishing} onClick={restore}>
           Reset
         </button>
       </div>
@@ -66,14 +68,14 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
 }
 
 function usePublish(id: string, onPublished: (event: CorrectedEvent) => void) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
-    mutationFn: (text: string) => told(ask.operator.POST('/v1/admin/rejected/{id}/publish', asItStands(id, text))),
+    mutationFn: (text: string) => answerOf(api.operator.POST('/v1/admin/rejected/{id}/publish', asItStands(id, text))),
     onSuccess: async (event) => {
       forgetDraft(id);
-      tell('Published: the rejected one is gone.');
+      notify('Published: the rejected one is gone.');
       onPublished(event);
       await queries.invalidateQueries({ queryKey: ['rejected'] });
     },
@@ -164,8 +166,6 @@ export function UnknownMembers({ places }: { places: readonly string[] }) {
   );
 }
 
-const TYPING_MS = 500;
-
 type LocatedFault = { pointer: string; detail: string; line: number };
 
 type EventCheck =
@@ -186,7 +186,7 @@ function useCheck({ id, text, isLaidOut }: CheckRun): EventCheck {
   const settled = useDebounced(text, TYPING_MS);
   // The key is a number: the text itself would make the cache write a megabyte with every key pressed.
   const number = useMemo(() => numberFor(settled), [settled]);
-  const query = useTold(
+  const query = useAnswer(
     ['check', id, number],
     ({ operator }) => operator.POST(...checkOf(id, isLaidOut ? withoutBlanks(settled) : settled)),
     {
@@ -202,8 +202,7 @@ function useCheck({ id, text, isLaidOut }: CheckRun): EventCheck {
   return { kind: 'taken', event: query.data };
 }
 
-let lastNumber = 0;
-const numberFor = (_text: string): number => (lastNumber += 1);
+const checkOf = (id: string, text: string) => ['/v1/admin/rejected/{id}/check', asItStands(id, text)] as const;
 
 /** The text goes as it stands: to parse it would lose digits. */
 const asItStands = (id: string, text: string) => ({
@@ -214,7 +213,8 @@ const asItStands = (id: string, text: string) => ({
   headers: { 'content-type': 'application/json' },
 });
 
-const checkOf = (id: string, text: string) => ['/v1/admin/rejected/{id}/check', asItStands(id, text)] as const;
+let lastNumber = 0;
+const numberFor = (_text: string): number => (lastNumber += 1);
 
 function located(error: Error | null, text: string): LocatedFault[] | undefined {
   if (!(error instanceof ProblemAnswer) || error.status !== 422) return undefined;

@@ -6,14 +6,6 @@ type Places = {
   brokenLine: number | undefined;
 };
 
-type JsonFrame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
-type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
-type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
-
-const TOKEN =
-  // oxlint-disable-next-line no-control-regex -- no string of JSON has one as it is
-  /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
-
 /** Finds the place that `pointer` names, a JSON Pointer as a URI fragment. However deep the text is nested, it is read. */
 export function placesIn(text: string, pointer: string): Places {
   const walk = new Walk(segmentsOf(pointer));
@@ -28,10 +20,18 @@ export function placesIn(text: string, pointer: string): Places {
     }
     const [whole, string, literal, sign = ''] = match;
     const at = TOKEN.lastIndex - whole.trimStart().length;
-    if (!walk.takes({ at, string, literal, sign }))
+    if (!walk.accepts({ at, string, literal, sign }))
       return { line: lineOf(text, walk.found), brokenLine: lineOf(text, at) };
   }
 }
+
+const TOKEN =
+  // oxlint-disable-next-line no-control-regex -- no string of JSON has one as it is
+  /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
+
+type JsonFrame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
 
 /** Goes through the tokens of a JSON text, and remembers where it came nearest to the end of a path. */
 class Walk {
@@ -50,7 +50,7 @@ class Walk {
   }
 
   /** False: no JSON goes on like that. */
-  takes({ at, string, literal, sign }: Token): boolean {
+  accepts({ at, string, literal, sign }: Token): boolean {
     const frame = this.#stack.at(-1);
     const isValueDue = this.#expected === 'value' || this.#expected === 'value or end';
     if (string !== undefined && frame !== undefined && this.#expected.startsWith('key')) {

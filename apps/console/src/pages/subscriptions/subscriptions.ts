@@ -1,7 +1,7 @@
-import type { components } from '../../api/client-api.d.ts';
-import { type Session, useSignedIn } from '../../session/session.ts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
+import type { components } from '../../api/client-api.d.ts';
+import { answerOf } from '../../api/create-api.ts';
+import { useSignedIn, type Session } from '../../session/session.ts';
 
 export type Subscription = components['schemas']['Subscription'];
 type CarrierActionName = components['schemas']['CarrierActionName'];
@@ -12,23 +12,23 @@ export type OfferedAction = { action: string; description: string; audit_fields?
 
 /** The actions that the account may subscribe to. */
 export function useOffered() {
-  const { ask, interface: interfaceName } = useSignedIn();
+  const { api, interface: interfaceName } = useSignedIn();
   const offered = async (): Promise<OfferedAction[]> =>
     interfaceName === 'shipper'
-      ? (await told(ask.client.GET('/v1/public/webhooks/action_types'))).objects
-      : told(ask.client.GET('/v1/webhooks/'));
+      ? (await answerOf(api.client.GET('/v1/public/webhooks/action_types'))).objects
+      : answerOf(api.client.GET('/v1/webhooks/'));
   return useQuery({ queryKey: ['actions'], queryFn: offered });
 }
 
 /** Ends the subscription to an action, whose name is one that the API itself has told. */
-export function unsubscribe({ ask: { client }, interface: interfaceName }: Session, action: string): Promise<unknown> {
+export function unsubscribe({ api: { client }, interface: interfaceName }: Session, action: string): Promise<unknown> {
   return interfaceName === 'shipper'
-    ? told(
+    ? answerOf(
         client.POST('/v1/public/webhooks/{webhook_action}/unsubscribe', {
           params: { path: { webhook_action: action as ShipperActionName } },
         }),
       )
-    : told(
+    : answerOf(
         client.DELETE('/v1/webhooks/{webhook_action}/subscriptions/', {
           params: { path: { webhook_action: action as CarrierActionName } },
         }),
