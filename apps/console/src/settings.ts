@@ -1,4 +1,4 @@
-/** Settings that the listener serves before sign-in. */
+/** The settings of the page, which the listener serves before sign-in, and the name and colour that it has by them. */
 export type PageSettings = {
   view: 'client' | 'operator';
   signIn?: { issuer: string; clientId: string; scope: string; audience: string };
@@ -18,14 +18,14 @@ export async function readSettings(): Promise<PageSettings> {
 /** Name shown by the page. */
 export let brandName = 'Waybell';
 
-/** Goes by the name and in the colour of the settings, before anything is shown. */
+/** Gives the page the name and the colour of the settings, before anything is shown. */
 export function applyBrand({ name, accent }: PageSettings): void {
   if (name !== undefined) brandName = name;
   document.title = brandName;
-  // The policy of the page forbids inline styles, and lets its own program set one.
+  // The content security policy forbids inline styles, but lets a script set one.
   if (accent !== undefined)
     document.documentElement.style.setProperty('--accent', `light-dark(${accent.light}, ${accent.dark})`);
 }
 
-/** The title of the window, for what it shows. */
+/** The title of the window while it shows that. */
 export const titled = (what: string): string => `${what} – ${brandName}`;

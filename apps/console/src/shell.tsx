@@ -84,7 +84,7 @@ function Who() {
         </strong>
         <Foreign text={`${view === 'operator' ? 'operator' : side} · ${client}`} />
       </span>
-      {/* Who is signed in by the page around this one signs out there. */}
+      {/* A session by the link of a page around this one ends there. */}
       {!(isByLink && isFramed) && (
         <button type="button" className="quiet" onClick={() => signOut()}>
           Sign out
@@ -94,7 +94,7 @@ function Who() {
   );
 }
 
-/** Says to an operator, above every page, for which client all of it is. */
+/** Shows an operator, above every page, for which client it acts. */
 function ActingBanner() {
   const { api, account, name, client, interface: side } = useSignedIn();
   if (api.actingFor === undefined) return null;
@@ -116,7 +116,7 @@ function ActingBanner() {
   );
 }
 
-/** The address behind # is that of a page: the browser is not to go there. */
+/** Focuses the content. The browser must not follow the link: what lies behind the # is the address of a page. */
 function skipToMain(event: SyntheticEvent) {
   event.preventDefault();
   document.querySelector<HTMLElement>('#main')?.focus();

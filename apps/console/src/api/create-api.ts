@@ -9,18 +9,18 @@ export type ApiClient = ReturnType<typeof createApi>;
 export type ActedFor = { account: string; client: string };
 
 type ApiAccess = {
-  /** The access token of the moment. */
+  /** Returns an access token that is valid now. */
   token: () => Promise<string>;
-  /** Called when the token holds no more. */
+  /** Called when the API no longer accepts the token. */
   onSignedOut: (why: string) => void;
-  /** The client for which an operator asks. */
+  /** The client for which an operator acts. */
   actingFor?: ActedFor | undefined;
 };
 
-/** The root of the listener that serves the page, which alone is asked. The page lies at console/ below it. */
+/** The root of the listener that serves the page, which lies at console/ below it. All requests go to that listener. */
 export const root = new URL('..', new URL(location.pathname, location.origin)).href;
 
-/** Makes the API client of someone who signed in. */
+/** Makes the client of the API for whoever has signed in: the client interface, and for operators their own. */
 export function createApi({ token, onSignedOut, actingFor }: ApiAccess) {
   const authorize: Middleware = {
     async onRequest({ request }) {
@@ -41,14 +41,14 @@ export function createApi({ token, onSignedOut, actingFor }: ApiAccess) {
     onError: unreachable,
   };
   const client = createClient<ClientPaths>({
-    // Its requests begin with their path.
+    // `urlOf` makes each path a URL.
     baseUrl: '',
     Request: requestsOf(actingFor),
     // The form of parameters on both interfaces: `status=exhausted,dropped`.
     querySerializer: { array: { style: 'form', explode: false } },
   });
   client.use(authorize);
-  // The same listener may be either; which one, the settings of the page say.
+  // A listener serves one of the two interfaces: the settings of the page say which.
   return {
     client,
     operator: client as unknown as Client<OperatorPaths>,
@@ -62,7 +62,7 @@ export function createApi({ token, onSignedOut, actingFor }: ApiAccess) {
 const CLIENT_INTERFACE = '/v1/';
 const OPERATOR_INTERFACE = '/v1/admin/';
 
-/** The address of a path of either interface: that of the client interface lies below the client, if an operator acts for it. */
+/** The URL of a path of either interface. A path of the client interface lies below the client if an operator acts for it. */
 function urlOf(path: string, actingFor: ActedFor | undefined): string {
   if (actingFor === undefined || path.startsWith(OPERATOR_INTERFACE)) return new URL(path.slice(1), root).href;
   const { account, client } = actingFor;
@@ -70,15 +70,15 @@ function urlOf(path: string, actingFor: ActedFor | undefined): string {
   return new URL(`${place}${path.slice(CLIENT_INTERFACE.length)}`, root).href;
 }
 
-/** A client's id as a part of a path that no proxy changes. */
+/** A client's id as a segment of a path that no proxy changes. */
 function inPath(client: string): string {
   if (/^[\w-]+$/.test(client)) return client;
   return `~${btoa(client).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 }
 
 /**
- * The one place that makes requests, each once and at its final address. A request that is made of another has a stream for its
- * body, which Chromium sends by HTTP/2 alone.
+ * A class of requests that have their final URL from the start. A request made from another one has a stream for its body, which
+ * Chromium sends by HTTP/2 alone.
  */
 function requestsOf(actingFor: ActedFor | undefined): typeof Request {
   return class extends Request {
@@ -88,14 +88,14 @@ function requestsOf(actingFor: ActedFor | undefined): typeof Request {
   } as typeof Request;
 }
 
-/** An answer without what the shipper interface wraps it in. */
+/** An answer without the envelope of the shipper interface. */
 export type Plain<T> = T extends { status: 'success'; data: infer D } ? (D extends { object: infer O } ? O : D) : T;
 
-/** Returns the answer without its wrapping. Throws a Problem. */
+/** Returns the answer to a request without its envelope. Throws a Problem. */
 export async function answerOf<T>(
-  asked: Promise<{ data?: T; error?: unknown; response: Response }>,
+  answer: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<Plain<T>> {
-  const { data, error, response } = await asked;
+  const { data, error, response } = await answer;
   if (!response.ok) throw problemOf(response, error);
   return plain(data) as Plain<T>;
 }

@@ -4,7 +4,7 @@ import { ProblemAnswer, problemOf, unreachable } from './problem.ts';
 
 export type LiveMessage = Pick<EventSourceMessage, 'event' | 'data'>;
 
-/** How a feed stands: its messages come; or it is tried again, because of what went wrong. */
+/** The state of a feed. `isOver`: it is not connected again, as it would be refused again. */
 export type LiveState =
   | { kind: 'connecting' }
   | { kind: 'live' }
@@ -21,8 +21,11 @@ const RECONNECT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Follows what happens now until the signal is given. A connection that breaks goes on where it was (`Last-Event-ID`); what
- * would be refused again is not asked again. A browser's own EventSource cannot send a token but in the address.
+ * Follows the feed until the signal is aborted. A connection that breaks is made again and continues after the last message
+ * (`Last-Event-ID`), unless it would be refused again. The browser's own EventSource can send a token in the address only.
+ *
+ *   connecting ─► live ─► connecting …        the connection ends, after a pause
+ *        └──────────┴───► broken ─► connecting …   it fails; the pauses grow, or last as long as the API says
  */
 export async function followLive({ api, signal, onMessage, onState }: Follow): Promise<void> {
   let lastId = '';
@@ -36,7 +39,7 @@ export async function followLive({ api, signal, onMessage, onState }: Follow): P
         failures = 0;
         onMessage(message);
       }
-      // A server that ends it well may do so each time.
+      // A server that ends it in order may do so each time.
       await pause(RECONNECT_MS, signal);
     } catch (error) {
       if (signal.aborted) return;

@@ -7,9 +7,9 @@ type ApiAnswer<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 /** Returns the API's answer to a request with the session's token, cached under `key`. */
 export function useAnswer<T>(
   key: readonly unknown[],
-  asked: (api: ApiClient) => ApiAnswer<T>,
+  request: (api: ApiClient) => ApiAnswer<T>,
   options: Omit<UseQueryOptions<Plain<T>>, 'queryKey' | 'queryFn'> = {},
 ) {
   const { api } = useSignedIn();
-  return useQuery<Plain<T>>({ queryKey: key, queryFn: () => answerOf(asked(api)), ...options });
+  return useQuery<Plain<T>>({ queryKey: key, queryFn: () => answerOf(request(api)), ...options });
 }

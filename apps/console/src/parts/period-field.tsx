@@ -5,13 +5,16 @@ import { Moment } from './values.tsx';
 type PeriodFieldProps = {
   period: Period;
   choose: (period: Period) => void;
-  /** Whether it may be all of time. */
+  /** Whether any time may be chosen. */
   mayBeOpen?: boolean;
-  /** The first preset; none by default. */
+  /** The preset that `period` is, if it is one. */
   starts?: Preset | undefined;
 };
 
-/** A period, chosen by one press or to the minute. It is one of the moment at which it is chosen: a link to it shows others the same. */
+/**
+ * A period, chosen as a preset or to the minute. A preset is resolved at the moment of the choice, so that a link to it shows others
+ * the same period.
+ */
 export function PeriodField({ period, choose, mayBeOpen = false, starts }: PeriodFieldProps) {
   const [chosen, setChosen] = useState(() => starts && { preset: starts, period });
   const [isCustom, setCustom] = useState(false);

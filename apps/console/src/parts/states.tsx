@@ -24,7 +24,7 @@ type QueryState<T> = {
   refetch: () => Promise<unknown>;
 };
 
-/** The result of a query, once there is one; until then a loading state, or the error. */
+/** The result of a query, once there is one; until then that it loads, or the error. */
 export function Found<T>({
   of,
   what,
@@ -48,13 +48,13 @@ export function Found<T>({
   return <Loading what={what} />;
 }
 
-/** The error of a query, also during automatic retries. */
+/** The error of a query, also while it is retried. */
 export const troubleOf = ({
   error,
   failureReason,
 }: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
 
-/** A failure and its remedy, in the page's words, with a link; "Details" has the API's text. */
+/** A failure and its remedy in the page's words, with a link. "Details" has the API's text. */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof ProblemAnswer ? error : undefined;
   const text = problem && textOfProblem(problem.kind);
@@ -87,7 +87,7 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
           </button>
         )}
       </div>
-      {problem !== undefined && <Details problem={problem} isSaid={help === problem.message} />}
+      {problem !== undefined && <Details problem={problem} isShown={help === problem.message} />}
     </div>
   );
 }
@@ -100,7 +100,7 @@ function FieldName({ place }: { place: string }) {
 
 const OF_OPERATORS: readonly WayOn[] = ['accounts', 'rejected'];
 
-/** Outside of the router too; to the client's own page, where an operator acts for it. */
+/** Links to the page with the remedy; while an operator acts for a client, to the page of the client. Works outside of the router. */
 function OnwardLink({ way }: { way: WayOn }) {
   const client = useClientInAddress();
   if (way === 'sign-in') {
@@ -114,15 +114,15 @@ function OnwardLink({ way }: { way: WayOn }) {
   return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{WAYS[way]}</a>;
 }
 
-type DetailsProps = { problem: ProblemAnswer; isSaid: boolean };
+type DetailsProps = { problem: ProblemAnswer; isShown: boolean };
 
-/** The API's text, for a caller of the API, and the id by which support finds the request. */
-function Details({ problem: { kind, status, requestId, message }, isSaid }: DetailsProps) {
-  if (status === 0 || (isSaid && requestId === undefined)) return null;
+/** The API's text, unless the page shows it already, and the id by which support finds the request. */
+function Details({ problem: { kind, status, requestId, message }, isShown }: DetailsProps) {
+  if (status === 0 || (isShown && requestId === undefined)) return null;
   return (
     <details className="small">
       <summary>Details</summary>
-      {!isSaid && (
+      {!isShown && (
         <p>
           <Foreign text={message} />
         </p>

@@ -1,13 +1,12 @@
 /**
- * The session of this tab: who is signed in, by which token, and what it may do.
+ * The session of this tab: who is signed in, by which token, and what it permits.
  *
- *            signIn                signOut, the API's 401, the end of the token, a sibling's sign-out
- *   starting ──────► in (session) ─────────────────────────────────────────────────────────────────► out (why)
- *      └─ stayOut ──────────────────────────────────────────────────────────────────────────────────────▲
- *                    in ◄─────────────────── signIn, also when a sibling signs in ──────────────── out
+ *   starting ─┬─ signIn ──► in (session) ── signOut, leave ──► out (why) ── signIn ──► in …
+ *             └─ stayOut ───────────────────────────────────►
  *
- * What begins while another sign-in replaces it changes nothing any more: each step compares itself with `current`. An operator
- * may act for a client: parts of the page below `Acting` then use the client's session.
+ * `leave` follows a 401 of the API, the end of the token, and the sign-out of a sibling; a tab that is out signs in when a sibling
+ * does. A sign-in that another one replaces meanwhile changes nothing any more: each step compares itself with `current`. An operator
+ * may act for a client: whatever is below `Acting` then uses the session of the client.
  */
 import { createContext, use, useSyncExternalStore } from 'react';
 import { createApi, root, type ActedFor, type ApiClient } from '../api/create-api.ts';

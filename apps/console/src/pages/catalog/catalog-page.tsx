@@ -111,7 +111,7 @@ function Parts({ described: { schema, examples } }: { described: Described }) {
 
 type Field = { path: string; type: string; isAlways: boolean; description: string };
 
-/** The fields of a form of a notification, those within others too. */
+/** The fields of a notification, nested ones too. `form`: one of the alternatives of its schema, or the whole. */
 function FieldTable({ form }: { form: Schema }) {
   return (
     <>
@@ -183,7 +183,7 @@ type Schema = {
 /** The documentation of an action: the schema of its notification, and an example. */
 type Described = { schema: Schema; examples: { name: string; text: string }[] };
 
-/** The published document has an example of each action; it is large, and asked for once. */
+/** Reads the schema and the examples of an action. The published document has the examples; it is large, and read once. */
 function useDescribed(action: string) {
   const { interface: interfaceName } = useSignedIn();
   const name = `${interfaceName}.${action}`;

@@ -8,7 +8,7 @@ import { useNotify } from '../../parts/notices.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { KindSections, writtenIn } from './credentials-fields.tsx';
+import { KindSections, credentialsIn } from './credentials-fields.tsx';
 import { callsOf, hostOf, KIND_NAMES, kindsOf, type Credentials, type CredentialsKind } from './credentials.ts';
 
 type PutProps = {
@@ -20,8 +20,8 @@ type PutProps = {
 };
 
 /**
- * Puts credentials in for a host, in place of those that are there. What is typed stands in the fields alone, never in the
- * state of the page, and leaves with them.
+ * Stores credentials for a host, in place of the current ones. What is typed is in the fields alone, never in the state of the
+ * page, and is gone when they are.
  */
 export function PutDialog({ host: given, current, close }: PutProps) {
   const before = current.find(({ host }) => host === given);
@@ -32,7 +32,9 @@ export function PutDialog({ host: given, current, close }: PutProps) {
   const host = hostOf(typed);
   const put = useCredentialsChange(
     () =>
-      answerOf(api.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: writtenIn(form.current) })),
+      answerOf(
+        api.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: credentialsIn(form.current) }),
+      ),
     (saved) => `Credentials for ${host} saved${tokenText(saved.token)}`,
     close,
   );
@@ -73,7 +75,7 @@ type HostProps = {
   replaced: Credentials | undefined;
 };
 
-/** The host, one that the client's subscriptions call or any other, and what happens to its current credentials. */
+/** The field of the host, which suggests those that subscriptions call, and says what happens to its current credentials. */
 function HostField({ typed, type, replaced }: HostProps) {
   const subscriptions = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
   const urls = subscriptions.data?.objects.map(({ callback_url: url }) => url) ?? [];
@@ -107,7 +109,7 @@ function HostField({ typed, type, replaced }: HostProps) {
   );
 }
 
-/** Asks whether callbacks to a host are to go without credentials. */
+/** Removes the credentials for a host, once that is confirmed. */
 export function RemoveDialog({ credentials, close }: { credentials: Credentials; close: () => void }) {
   const { host } = credentials;
   const { api } = useSignedIn();
@@ -135,15 +137,15 @@ export function RemoveDialog({ credentials, close }: { credentials: Credentials;
   );
 }
 
-/** Puts in or removes credentials, says so, and has the list asked for again. Nothing of what was sent is kept. */
-function useCredentialsChange<T>(change: () => Promise<T>, say: (done: T) => string, close: () => void) {
+/** Stores or removes credentials, notifies the user, and reloads the list. What was sent is not cached. */
+function useCredentialsChange<T>(change: () => Promise<T>, notice: (answer: T) => string, close: () => void) {
   const queries = useQueryClient();
   const notify = useNotify();
   return useMutation({
     mutationFn: change,
     gcTime: 0,
-    onSuccess: (done) => {
-      notify(say(done));
+    onSuccess: (answer) => {
+      notify(notice(answer));
       close();
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['credentials'] }),

@@ -11,17 +11,17 @@ import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
 import { callsOf, certificateEnd, type Credentials } from './credentials.ts';
 
-type Asking = { put: string } | { remove: Credentials };
+type OpenDialog = { put: string } | { remove: Credentials };
 
 /** Credentials of the client's callbacks, host by host, and where callbacks come from. */
 export function CredentialsPage() {
   const isWriter = mayWrite(useSignedIn());
   const { host: wanted } = useSearch({ from: '/credentials' });
-  const [asking, setAsking] = useState<Asking | undefined>(wanted === undefined ? undefined : { put: wanted });
+  const [dialog, setDialog] = useState<OpenDialog | undefined>(wanted === undefined ? undefined : { put: wanted });
   const credentials = useAnswer(['credentials'], ({ client }) => client.GET('/v1/credentials'));
-  const close = () => setAsking(undefined);
+  const close = () => setDialog(undefined);
   const tools = isWriter && (
-    <button type="button" className="main" onClick={() => setAsking({ put: '' })}>
+    <button type="button" className="main" onClick={() => setDialog({ put: '' })}>
       Add credentials
     </button>
   );
@@ -42,8 +42,8 @@ export function CredentialsPage() {
                     <CredentialsCard
                       credentials={each}
                       {...(isWriter && {
-                        replace: () => setAsking({ put: each.host }),
-                        remove: () => setAsking({ remove: each }),
+                        replace: () => setDialog({ put: each.host }),
+                        remove: () => setDialog({ remove: each }),
                       })}
                     />
                   </li>
@@ -54,22 +54,22 @@ export function CredentialsPage() {
         </Found>
       </section>
       <SourceNetworks />
-      {isWriter && asking !== undefined && 'put' in asking && !credentials.isPending && (
-        <PutDialog host={asking.put} current={credentials.data?.objects ?? []} close={close} />
+      {isWriter && dialog !== undefined && 'put' in dialog && !credentials.isPending && (
+        <PutDialog host={dialog.put} current={credentials.data?.objects ?? []} close={close} />
       )}
-      {asking !== undefined && 'remove' in asking && <RemoveDialog credentials={asking.remove} close={close} />}
+      {dialog !== undefined && 'remove' in dialog && <RemoveDialog credentials={dialog.remove} close={close} />}
     </Page>
   );
 }
 
 type CredentialsCardProps = {
   credentials: Credentials;
-  /** Left out where the token may not change them. */
+  /** Left out if the token may not change them. */
   replace?: () => void;
   remove?: () => void;
 };
 
-/** Credentials of callbacks to one host, as far as they are public. */
+/** The public part of the credentials for a host. */
 function CredentialsCard({ credentials, replace, remove }: CredentialsCardProps) {
   const { host, changed_at: changedAt } = credentials;
   return (

@@ -22,7 +22,7 @@ export function DeliveriesPage() {
   const navigate = route.useNavigate();
   const deliveries = useDeliveries(filter);
   const isFiltered = Object.keys(filter).length > 0;
-  const narrow = (changes: ListFilter) => void navigate({ search: without({ ...filter, ...changes }) });
+  const narrow = (changes: ListFilter) => void navigate({ search: withoutEmpty({ ...filter, ...changes }) });
   return (
     <Page
       title="Deliveries"
@@ -60,8 +60,8 @@ export function DeliveriesPage() {
   );
 }
 
-/** Without what is empty: the address names what is filtered by, and no more. */
-const without = (filter: ListFilter): ListFilter =>
+/** Leaves empty filters out of the address. */
+const withoutEmpty = (filter: ListFilter): ListFilter =>
   Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== undefined && text !== ''));
 
 type RowsProps = {
@@ -69,7 +69,7 @@ type RowsProps = {
   next: string | null | undefined;
   more: () => void;
   isPending: boolean;
-  /** In place of rows, where there are none. */
+  /** Shown if there are no rows. */
   nothing: ReactNode;
 };
 
@@ -95,7 +95,7 @@ function Rows({ rows, next, more, isPending, nothing }: RowsProps) {
   );
 }
 
-const about: readonly TableColumn<ShownDelivery>[] = [
+const sharedColumns: readonly TableColumn<ShownDelivery>[] = [
   { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
   { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
   { header: 'Status', cell: (delivery) => <Status of={standingOf(delivery)} /> },
@@ -105,7 +105,7 @@ const about: readonly TableColumn<ShownDelivery>[] = [
     header: 'Duration',
     isNumber: true,
     cell: (delivery) => {
-      const ms = last(delivery)?.duration_ms;
+      const ms = lastAttempt(delivery)?.duration_ms;
       return ms === undefined ? '–' : <span className="quietly">{writtenDuration(ms)}</span>;
     },
   },
@@ -120,7 +120,7 @@ const clientColumns: readonly TableColumn<ShownDelivery>[] = [
       </Link>
     ),
   },
-  ...about,
+  ...sharedColumns,
 ];
 
 const operatorColumns: readonly TableColumn<ShownDelivery>[] = [
@@ -134,20 +134,20 @@ const operatorColumns: readonly TableColumn<ShownDelivery>[] = [
   },
   { header: 'Account', cell: ({ account }) => (account === undefined ? '–' : <AccountLink account={account} />) },
   { header: 'Client', cell: ({ client_id: client }) => <Foreign text={client ?? '–'} /> },
-  ...about,
+  ...sharedColumns,
 ];
 
-/** The receiver's last answer or, without one, the reason. */
+/** The status of the receiver's last answer or, without one, the reason. */
 function Answer({ delivery }: { delivery: ShownDelivery }) {
-  const attempt = last(delivery);
+  const attempt = lastAttempt(delivery);
   const reason = delivery.reason ?? attempt?.reason;
   if (attempt?.http_status !== undefined) return <code title={reason}>{attempt.http_status}</code>;
   return reason === undefined ? '–' : <code>{reason}</code>;
 }
 
-const last = ({ attempts }: ShownDelivery) => attempts.at(-1);
+const lastAttempt = ({ attempts }: ShownDelivery) => attempts.at(-1);
 
-/** A look goes over so many only: what is rare has to be searched for. */
+/** Shows how far back a page was searched: one request goes over a limited number of deliveries. */
 function SearchedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
   const to = searchedBackTo(next);
   if (to === undefined) return null;
@@ -158,7 +158,7 @@ function SearchedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
   );
 }
 
-/** Says which filters there are to loosen. */
+/** Shows the filters, each of which can be removed. */
 function NoMatch({ filter, narrow }: { filter: ListFilter; narrow: (changes: ListFilter) => void }) {
   return (
     <Empty>

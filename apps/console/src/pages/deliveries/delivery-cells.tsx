@@ -5,7 +5,7 @@ import type { ShownDelivery, ShownKey } from './listed-deliveries.ts';
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const MOST = 2;
 
-/** The delivery's action; a test by hand is none of the platform's events. */
+/** The delivery's action, and whether it is a test by hand. */
 export function ActionOf({ delivery: { action, attempts } }: { delivery: Pick<ShownDelivery, 'action' | 'attempts'> }) {
   const isTest = attempts[0]?.by_hand === 'test';
   return (
@@ -26,7 +26,7 @@ export function KeyNames({ keys }: { keys: readonly ShownKey[] | undefined }) {
   ));
 }
 
-/** Leads a client to everything about an order, a vehicle, an offer. */
+/** A key that links to everything that happened to its order, vehicle or offer. */
 export function TimelineLink({ of: { kind, key } }: { of: ShownKey }) {
   return (
     <Link to="/timeline" search={{ key }} title={kind}>
@@ -37,7 +37,7 @@ export function TimelineLink({ of: { kind, key } }: { of: ShownKey }) {
 
 const ShortKey = ({ text }: { text: string }) => <Foreign text={GUID.test(text) ? text.slice(0, 8) : text} />;
 
-/** The names by which people know what it is about: numbers and VINs; where it has none, the beginning of a guid. */
+/** The keys by which people know an object: numbers and VINs; if it has none, its guid. */
 export function namesOf(keys: readonly ShownKey[] = []): ShownKey[] {
   const names = keys.filter(({ key }) => !GUID.test(key));
   return names.length > 0 ? names.slice(0, MOST) : keys.slice(0, 1);

@@ -6,10 +6,10 @@ import type { AccountName } from '../operators/types.ts';
 
 type ListedDelivery = components['schemas']['ListedDelivery'];
 
-/** A delivery in a list; to operators with whose it is. */
+/** A delivery in a list; operators see whose it is. */
 export type ShownDelivery = ListedDelivery & { account?: AccountName; client_id?: string };
 
-/** A name of what an event is about, such as the number of an order. */
+/** A key of an object that an event is about, such as the number of an order. */
 export type ShownKey = ListedDelivery['keys'][number];
 
 /** The filter in the page's address. `status` may be several, separated by commas. */
@@ -32,7 +32,7 @@ const PAGE_SIZE = 50;
 type DeliveriesPage = { objects: ShownDelivery[]; next: string | null };
 type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
 
-/** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
+/** The deliveries that match a filter, newest first, in pages: those of the client, or for operators those of all accounts. */
 export function useDeliveries({ status, ...filter }: ListFilter) {
   const { api, view } = useSignedIn();
   return useInfiniteQuery({
@@ -44,7 +44,7 @@ export function useDeliveries({ status, ...filter }: ListFilter) {
         ...(cursor !== '' && { cursor }),
         limit: PAGE_SIZE,
       };
-      // The API names members that are none of these.
+      // The filter is part of an address that anybody may write: the API names members that it does not know.
       const query = given as Query;
       return view === 'operator'
         ? answerOf(api.operator.GET('/v1/admin/deliveries', { params: { query } }))
@@ -55,7 +55,7 @@ export function useDeliveries({ status, ...filter }: ListFilter) {
   });
 }
 
-/** Up to when a look went that has not come to its end: its `next` begins with that time. */
+/** How far back an unfinished search went: its `next` begins with that time. */
 export function searchedBackTo(next: string): string | undefined {
   const at = Number(next.split('_')[0]);
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined;

@@ -19,9 +19,8 @@ import { isUnderWay, standingOf, type Delivery, type DeliveryDetail } from './de
 
 const route = getRouteApi('/deliveries/$guid');
 
-/** How often what is under way is looked at again. */
 const POLL_EVERY_MS = 2_000;
-/** After it was sent again, its new attempt is not in the log at once. */
+/** A resent delivery is polled this long: its new attempt is not in the log at once. */
 const POLL_AFTER_RESEND_MS = 15_000;
 
 export function DeliveryPage() {
@@ -33,7 +32,7 @@ export function DeliveryPage() {
   );
 }
 
-/** All that is known of a delivery, kept current while more is to come: first how it stands, why, and what to do. */
+/** Everything about a delivery, polled until it has ended: its status, why, and what to do come first. */
 export function DeliveryView({ guid }: { guid: string }) {
   const [resentAt, setResentAt] = useState(0);
   const delivery = useAnswer(
@@ -146,7 +145,7 @@ function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
 
 type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
 
-/** Why a delivery stands as it does, what helps, and what it did to its subscription. */
+/** Why a delivery has its status, what helps, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
   const { status, meaning, remedy, reason, waiting, deactivation } = delivery;
   if (reason === undefined && waiting === undefined && deactivation === undefined) return null;

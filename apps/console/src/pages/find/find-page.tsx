@@ -8,7 +8,7 @@ import type { ListFilter } from '../deliveries/listed-deliveries.ts';
 
 const route = getRouteApi('/find');
 
-/** Leads to what was searched for. */
+/** Redirects to the page of what was searched for. */
 export function FindPage() {
   const { text = '' } = route.useSearch();
   const { account, api } = useSignedIn();
@@ -35,14 +35,14 @@ function Go({ to: place, text }: { to: Place; text: string }) {
   }
 }
 
-/** The result of a search: a delivery, the results of an event or a key, or a list of deliveries. */
+/** The result of a search: a delivery, the timeline of an event or a key, or a list of deliveries. */
 type Place = { kind: 'delivery'; guid: string } | { kind: 'timeline' } | { kind: 'deliveries'; filter: ListFilter };
 
 const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/i;
 
 /**
- * Finds what a text means to a client: a name that events mention goes before all, as an order number may be eight digits long.
- * Throws a Problem where the API refuses to tell.
+ * Finds what a text means to a client. A key that events mention goes before the guid of a delivery, as an order number may be
+ * eight digits long. Throws a Problem.
  */
 async function findPlace({ client }: ApiClient, text: string): Promise<Place> {
   const { objects: subscriptions } = await answerOf(client.GET('/v1/subscriptions'));
@@ -63,7 +63,7 @@ async function findPlace({ client }: ApiClient, text: string): Promise<Place> {
     : { kind: 'timeline' };
 }
 
-/** Whether a URL is that, or is at that host or origin. */
+/** Whether `text` is this URL, its host or its origin. */
 function isAt(url: string, text: string): boolean {
   const { host, hostname, origin } = new URL(url);
   return [host, hostname, origin, url.split('?')[0]].includes(text.split('?')[0]);

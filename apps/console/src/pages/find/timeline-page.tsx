@@ -140,7 +140,7 @@ export function Suppressed({ verdict, recipient }: { verdict: Of<'suppressed'>; 
   );
 }
 
-/** Why the line refused an event, and `next`, what can be done about it here. */
+/** Explains why an event was rejected; `next`: what can be done about it here. */
 export function RejectedVerdict({ verdict, next }: { verdict: Of<'rejected'>; next?: ReactNode }) {
   return (
     <p className="verdict">

@@ -3,14 +3,14 @@ import type { ShownDelivery, ShownKey } from '../deliveries/listed-deliveries.ts
 import { standingOf } from '../find/delivery.ts';
 
 export type FeedItem = {
-  /** In the order in which they came. */
+  /** Numbers the items in the order in which they arrived. */
   place: number;
   at: string;
   action: string;
   keys: readonly ShownKey[] | undefined;
-  /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription; of earlier deliveries any status. */
+  /** `delivered`, `failed`, `exhausted`, `dropped`, `suppressed`, or `notice`; for deliveries from before the feed any status. */
   result: string;
-  /** The kind of a notice, such as subscription.switched_off. */
+  /** The kind of a notice, such as `subscription.switched_off`. */
   notice: string | undefined;
   reason: string | undefined;
   httpStatus: number | undefined;
@@ -45,7 +45,7 @@ type FeedEntry = {
   };
 };
 
-/** Reads a message of the feed; undefined if it is no event, delivery or notice. */
+/** Reads a message of the feed; undefined if it is not about an event, a delivery or a notice. */
 export function readItem({ event, data }: LiveMessage, place: number): FeedItem | undefined {
   if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
   // The document describes entries so.

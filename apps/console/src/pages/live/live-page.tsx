@@ -18,11 +18,11 @@ const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'n
 
 const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
 
-/** Limit of the items kept: the oldest go. */
+/** At most so many items: the oldest are dropped. */
 const KEPT = 10_000;
 /** Number of items from before the page was opened. */
 const BEFORE = 50;
-/** The page is drawn this often, however much comes. */
+/** The page is drawn this often, however much arrives. */
 const DRAW_EVERY_MS = 250;
 
 /** The live feed, after the latest entries. `p` pauses it for reading. */
@@ -85,7 +85,7 @@ export function LivePage() {
   );
 }
 
-/** Whether it is live: by a word, and by a dot that is filled while it is. */
+/** Whether the feed is live, as a word, and as a dot that is filled while it is. */
 function Standing({ state, isPaused }: { state: LiveState; isPaused: boolean }) {
   const isLive = state.kind === 'live' && !isPaused;
   return (
@@ -120,7 +120,7 @@ function FeedColumns() {
   );
 }
 
-/** Something that happened, in columns; all of the line leads to what it is of. */
+/** An item in columns; the whole line is a link. */
 function FeedLine({ item }: { item: FeedItem }) {
   const { at, action, keys, result, notice, reason, httpStatus, durationMs, attempt } = item;
   return (
@@ -144,7 +144,7 @@ function FeedLine({ item }: { item: FeedItem }) {
   );
 }
 
-/** Links to the subject of an item. */
+/** A link to the delivery, event, certificate or subscription that an item is about. */
 function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: FeedItem; children: ReactNode }) {
   const { api } = useSignedIn();
   if (deliveryGuid !== undefined) {
@@ -178,11 +178,14 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
 type Feed = {
   items: readonly FeedItem[];
   state: LiveState;
-  /** How often more happened than the feed tells. */
+  /** How often the feed left something out. */
   skipped: number;
 };
 
-/** The last deliveries from before the page was opened, and what has happened since, newest first. While `isPaused` nothing moves, and what comes is kept for later. */
+/**
+ * The last deliveries from before the page was opened, and what has happened since, newest first. While `isPaused` nothing moves:
+ * what arrives is kept in an inbox, which is drawn a few times a second otherwise.
+ */
 function useFeed(isPaused: boolean): Feed {
   const { api } = useSignedIn();
   const [feed, setFeed] = useState<Feed>({ items: [], state: { kind: 'connecting' }, skipped: 0 });
@@ -200,7 +203,7 @@ function useFeed(isPaused: boolean): Feed {
       if (inbox.items.length > KEPT) inbox.items.splice(0, inbox.items.length - KEPT);
     };
     void followLive({ api, signal, onMessage, onState });
-    // Without them the feed goes on.
+    // If they cannot be read, the feed starts empty.
     void earlier(api, signal).then(
       (items) => signal.aborted || setFeed((before) => ({ ...before, items: joined(before.items, items) })),
       () => undefined,
@@ -225,7 +228,7 @@ function useFeed(isPaused: boolean): Feed {
   return feed;
 }
 
-/** Numbered below all that the feed tells. */
+/** Deliveries from before, numbered below all items of the feed. */
 async function earlier(api: ApiClient, signal: AbortSignal): Promise<FeedItem[]> {
   const { objects } = await answerOf(
     api.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }),
@@ -234,7 +237,7 @@ async function earlier(api: ApiClient, signal: AbortSignal): Promise<FeedItem[]>
   return items.toSorted((one, other) => other.at.localeCompare(one.at));
 }
 
-/** The list of deliveries and the feed may both have an attempt: the newer list wins. */
+/** Joins two lists of items. Both may have an attempt: the newer list wins. */
 function joined(newer: readonly FeedItem[], older: readonly FeedItem[]): FeedItem[] {
   const known = new Set(newer.map(attemptOf).filter((attempt) => attempt !== undefined));
   return [...newer, ...older.filter((item) => !known.has(attemptOf(item) ?? ''))];

@@ -20,10 +20,10 @@ type MissedOfAction = components['schemas']['MissedOfAction'];
 
 /** Deliveries that the client missed in a period, over all actions, and a button to send them. */
 export function MissedPage() {
-  const asked = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const [lastDay] = useState(() => periodOf('Last 24 hours', new Date()));
-  const period = asked.since === undefined ? lastDay : asked;
+  const period = search.since === undefined ? lastDay : search;
   const missed = useAnswer(['missed', period], ({ client }) => client.GET('/v1/missed', { params: { query: period } }));
   return (
     <Page
@@ -37,7 +37,7 @@ export function MissedPage() {
       <div className="part">
         <PeriodField
           period={period}
-          starts={asked.since === undefined ? 'Last 24 hours' : undefined}
+          starts={search.since === undefined ? 'Last 24 hours' : undefined}
           choose={(chosen) => void navigate({ search: chosen })}
         />
         <Found of={missed} what="what was missed">
@@ -92,7 +92,7 @@ const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   include_suppressed: isIncluded,
 });
 
-/** The columns for a period, in which each count leads to what it counts. */
+/** The columns for a period. Each count links to the deliveries that it counts. */
 function missedColumns(period: Period): readonly TableColumn<MissedOfAction>[] {
   const countOf = (status: 'exhausted' | 'dropped') => (row: MissedOfAction) =>
     row[status] === 0 ? (

@@ -73,16 +73,16 @@ function useUpdate({ guid }: Account) {
   });
 }
 
-/** Ends all that is of an account, or opens it again. */
+/** Closes an account, with everything that belongs to it, or opens it again. */
 export function AccountEnd({ account }: { account: Account }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const change = useEnd(account);
   return (
     <section className="part card" aria-labelledby="account-end">
       <h2 id="account-end">{account.closed_at === null ? 'Close the account' : 'Closed'}</h2>
       {account.closed_at === null ? (
         <div className="tools">
-          <button type="button" className="danger" onClick={() => setAsking(true)}>
+          <button type="button" className="danger" onClick={() => setConfirming(true)}>
             Close account
           </button>
         </div>
@@ -99,12 +99,12 @@ export function AccountEnd({ account }: { account: Account }) {
           </div>
         </>
       )}
-      {isAsking && <CloseDialog account={account} close={() => setAsking(false)} />}
+      {isConfirming && <CloseDialog account={account} close={() => setConfirming(false)} />}
     </section>
   );
 }
 
-/** The page's words for what ends with an account. */
+/** What ends with an account, by its name in the API. */
 const ENDS = {
   subscriptions: 'Subscriptions',
   waiting: 'Waiting deliveries, dropped',

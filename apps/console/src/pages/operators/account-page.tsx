@@ -21,7 +21,7 @@ const route = getRouteApi('/accounts/$guid');
 
 const PAGE_SIZE = 100;
 
-/** An account: its clients with the ways to their pages, its subscriptions, its tokens, what it is called and may do. */
+/** An account: its clients with links to their pages, its subscriptions, its tokens, its name and its features. */
 export function AccountPage() {
   const { guid } = route.useParams();
   const account = useAnswer(['account', guid], ({ operator }) =>
@@ -42,15 +42,14 @@ export function AccountPage() {
       }
     >
       <Found of={account} what="the account">
-        {(found) => <All account={found} />}
+        {(found) => <Details account={found} />}
       </Found>
     </Page>
   );
 }
 
-function All({ account }: { account: Account }) {
+function Details({ account }: { account: Account }) {
   const { guid, name, features } = account;
-  const subscriptions = useAccountSubscriptions(guid);
   return (
     <>
       <p className="calm line">
@@ -63,7 +62,7 @@ function All({ account }: { account: Account }) {
         <code className="quietly">{guid}</code>
       </p>
       <AccountClients account={guid} />
-      <AccountSubscriptions pages={subscriptions} />
+      <AccountSubscriptions account={guid} />
       <AccountTokens guid={guid} />
       <AccountFacts key={`${guid} ${name} ${features.join(' ')}`} account={account} />
       <AccountEnd account={account} />
@@ -71,7 +70,7 @@ function All({ account }: { account: Account }) {
   );
 }
 
-/** The clients of an account, each with the ways to its own pages, where the operator acts for it. */
+/** The clients of an account, each with links to its own pages, where the operator acts for it. */
 function AccountClients({ account }: { account: string }) {
   const clients = useAnswer(['clients', account], ({ operator }) =>
     operator.GET('/v1/admin/accounts/{guid}/clients', { params: { path: { guid: account } } }),
@@ -97,7 +96,7 @@ function AccountClients({ account }: { account: string }) {
   );
 }
 
-const PAGES = [
+const CLIENT_PAGES = [
   { name: 'Deliveries', page: '/deliveries' },
   { name: 'Missed', page: '/missed' },
   { name: 'Subscriptions', page: '/subscriptions' },
@@ -115,7 +114,7 @@ const clientColumns: readonly TableColumn<ClientRow>[] = [
     header: 'Open as the client',
     cell: ({ account, client_id }) => (
       <span className="line">
-        {PAGES.map(({ name, page }) => (
+        {CLIENT_PAGES.map(({ name, page }) => (
           <ClientLink key={page} account={account} client={client_id} page={page}>
             {name}
           </ClientLink>
@@ -154,7 +153,7 @@ const clientColumns: readonly TableColumn<ClientRow>[] = [
   },
 ];
 
-/** Current and ended subscriptions of an account, as many pages as were asked for. */
+/** Current and ended subscriptions of an account, in pages. */
 function useAccountSubscriptions(guid: string) {
   const { api } = useSignedIn();
   return useInfiniteQuery({
@@ -171,8 +170,9 @@ function useAccountSubscriptions(guid: string) {
   });
 }
 
-/** An account's subscriptions, those with trouble first, and below its former ones. */
-function AccountSubscriptions({ pages }: { pages: ReturnType<typeof useAccountSubscriptions> }) {
+/** The current subscriptions of an account, and below them the ended ones. */
+function AccountSubscriptions({ account }: { account: string }) {
+  const pages = useAccountSubscriptions(account);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   return (
     <section className="part" aria-labelledby="account-subscriptions">
@@ -210,7 +210,7 @@ function Subscriptions({ subscriptions }: { subscriptions: readonly OperatorSubs
   );
 }
 
-/** Subscriptions of an account and how they stand: those with trouble first. */
+/** Subscriptions, those that need a person first. */
 function SubscriptionTable({
   subscriptions,
   label = 'Subscriptions',
@@ -218,7 +218,7 @@ function SubscriptionTable({
   subscriptions: readonly OperatorSubscription[];
   label?: string;
 }) {
-  const rows = subscriptions.toSorted((a, b) => calmOf(a) - calmOf(b) || a.action.localeCompare(b.action));
+  const rows = subscriptions.toSorted((a, b) => calmnessOf(a) - calmnessOf(b) || a.action.localeCompare(b.action));
   return <DataTable label={label} rows={rows} columns={subscriptionColumns} keyOf={({ guid }) => guid} />;
 }
 
@@ -237,7 +237,7 @@ const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
   },
   {
     header: 'State',
-    value: calmOf,
+    value: calmnessOf,
     cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
   },
   { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
@@ -258,8 +258,8 @@ const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
   },
 ];
 
-/** The less, the more it needs a person. */
-function calmOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
+/** The lower, the more a subscription needs a person. */
+function calmnessOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
   if (standing === 'switched_off') return 0;
   if (stopped !== null) return 1;
   if ((failing_since ?? null) !== null) return 2;

@@ -13,10 +13,10 @@ import { counted, SCOPES } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { AccessToken, GoingOn, Scope } from './types.ts';
 
-// They are the interface's.
-const ALL = Object.keys(SCOPES) as Scope[];
+// The keys are the scopes of the interface.
+const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
 
-/** The access tokens of an account: never the tokens themselves. */
+/** The access tokens of an account, without their secrets. */
 export function AccountTokens({ guid }: { guid: string }) {
   const [isCreating, setCreating] = useState(false);
   const tokens = useAnswer(['tokens', guid], ({ operator }) =>
@@ -78,7 +78,7 @@ function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoke
   return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
 }
 
-/** Makes an access token and shows it, this once. */
+/** Creates an access token and shows it, this once. */
 function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
   const create = useCreate(account);
   return (
@@ -157,7 +157,7 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
   return (
     <fieldset>
       <legend>Scopes</legend>
-      {ALL.map((scope) => (
+      {ALL_SCOPES.map((scope) => (
         <label key={scope} className="choice">
           <input
             type="checkbox"
@@ -180,26 +180,26 @@ function useCreate(guid: string) {
     mutationFn: (body: { scopes: Scope[]; client_id?: string; expires_in?: string }) =>
       answerOf(api.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens', guid] }),
-    // The token is nowhere once its dialog is closed.
+    // Once the dialog is closed, the page no longer has the token.
     gcTime: 0,
   });
 }
 
-/** Ends an access token, once somebody has confirmed it. */
+/** Revokes an access token, once that is confirmed. */
 function RevokeToken({ token }: { token: AccessToken }) {
-  const [isAsking, setAsking] = useState(false);
-  const close = () => setAsking(false);
+  const [isConfirming, setConfirming] = useState(false);
+  const close = () => setConfirming(false);
   return (
     <>
       <button
         type="button"
         className="danger"
         aria-label={`Revoke ${token.guid.slice(0, 8)}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         Revoke
       </button>
-      {isAsking && <RevokeDialog token={token} close={close} />}
+      {isConfirming && <RevokeDialog token={token} close={close} />}
     </>
   );
 }

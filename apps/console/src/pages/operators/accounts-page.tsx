@@ -16,7 +16,7 @@ import type { Account, Feature } from './types.ts';
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** All accounts that Waybell knows, to be searched among. */
+/** All accounts, with a search among them. */
 export function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const accounts = useAccounts();
@@ -128,7 +128,7 @@ function Nothing({ text }: { text: string }) {
   );
 }
 
-/** Asks for what an account is to be, creates it, and leads to it. */
+/** Creates an account, and shows its page. */
 function CreateAccountDialog({ close }: { close: () => void }) {
   const [through, setThrough] = useState<Account['interface']>('shipper');
   const [name, setName] = useState('');

@@ -14,12 +14,11 @@ import type { Change } from './types.ts';
 
 const route = getRouteApi('/audit');
 
-const filterRoute = getRouteApi('/audit');
 const MOST = 200;
 
 type AuditFilter = { account?: string; subscription?: string; since?: string };
 
-/** The service that changes subscriptions itself, by its role or user at Postgres. */
+/** The service that switches subscriptions off by rules, as its role or user in Postgres. */
 const DEACTIVATOR = /^(role|user) waybell[_-]deactivator$/;
 
 /** Lists changes of accounts, tokens, secrets, subscriptions and stops, and who made them, newest first. */
@@ -56,7 +55,7 @@ export function AuditPage() {
 
 /** Filters of the changes, kept in the address. */
 function AuditFilters({ filter }: { filter: AuditFilter }) {
-  const navigate = filterRoute.useNavigate();
+  const navigate = route.useNavigate();
   const [account, setAccount] = useState(filter.account ?? '');
   const [subscription, setSubscription] = useState(filter.subscription ?? '');
   const [since, setSince] = useState(filter.since === undefined ? '' : localOf(filter.since));
@@ -164,7 +163,7 @@ function Subject({
   return <Guid guid={guid} />;
 }
 
-/** The author of a change: the client of the token, or the user at a command line; for others, the text in the log. */
+/** The author of a change: the client of the token, or the user of a command line; any other as the log names it. */
 function Author({ change: { who, by, origin } }: { change: Change }) {
   if (by !== null) {
     return (

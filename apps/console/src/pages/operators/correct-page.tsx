@@ -11,7 +11,7 @@ import type { CorrectedEvent, RejectedDetail } from './types.ts';
 
 const route = getRouteApi('/rejected/$id');
 
-/** A rejected message: what is wrong with it, and where it is corrected. */
+/** A rejected message: what is wrong with it, and an editor that corrects it. */
 export function CorrectPage() {
   const { id } = route.useParams();
   return <OneRejected key={id} id={id} />;
@@ -22,7 +22,7 @@ function OneRejected({ id }: { id: string }) {
   const rejected = useAnswer(
     ['one rejected', id],
     ({ operator }) => operator.GET('/v1/admin/rejected/{id}', { params: { path: { id } } }),
-    // Each look takes the rejected messages in hand, from others too; and it never changes.
+    // Each request reads all rejected messages from their queue, where others miss them meanwhile; and a message never changes.
     { staleTime: Infinity },
   );
   return (

@@ -15,7 +15,7 @@ import type { OperatorDelivery, OperatorEvent, OperatorVerdict } from './types.t
 
 const POLL_EVERY_MS = 3_000;
 
-/** Events of all accounts, newest first, each with what it came to. */
+/** Events of all accounts, newest first, each with what became of it. */
 export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
   if (events.length === 0) return <Empty>No events.</Empty>;
   return (
@@ -102,7 +102,7 @@ function Recipient({
   );
 }
 
-/** A delivery in a line. */
+/** A delivery on one line. */
 function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
   const { guid, attempts, reason, account } = delivery;
   return (
@@ -116,10 +116,10 @@ function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
   );
 }
 
-/** All that is known of a delivery, kept current while more is to come; of answers too, which a list leaves out. */
+/** Everything about a delivery, polled until it has ended; with the answers, which a list does not contain. */
 export function DeliveryDetails({ delivery: known }: { delivery: OperatorDelivery }) {
   const { guid } = known;
-  const asked = useAnswer(
+  const answer = useAnswer(
     ['why', guid, 'delivery'],
     ({ operator }) => operator.GET('/v1/admin/why', { params: { query: { anything: guid, as: 'delivery' } } }),
     {
@@ -127,11 +127,11 @@ export function DeliveryDetails({ delivery: known }: { delivery: OperatorDeliver
         data?.kind === 'delivery' && isUnderWay(data.delivery) ? POLL_EVERY_MS : false,
     },
   );
-  const trouble = troubleOf(asked);
-  const delivery = asked.data?.kind === 'delivery' ? asked.data.delivery : known;
+  const trouble = troubleOf(answer);
+  const delivery = answer.data?.kind === 'delivery' ? answer.data.delivery : known;
   return (
     <article className="delivery" aria-label={`Delivery ${guid}`}>
-      {trouble !== null && <Failed error={trouble} retry={() => void asked.refetch()} />}
+      {trouble !== null && <Failed error={trouble} retry={() => void answer.refetch()} />}
       <div className="line">
         <Status of={standingOf(delivery)} />
         <strong>{delivery.action}</strong>

@@ -115,7 +115,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
   {
-    // There is no list of attempts.
+    // There is no list of attempts to link to.
     header: 'Deliveries',
     cell: ({ account, origin, since }) => (
       <Link

@@ -13,7 +13,7 @@ const route = getRouteApi('/queues');
 const POLL_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
-/** Everything that waits on the line: in queues, in Postgres because RabbitMQ does not accept it, and for endpoints. */
+/** What has not passed the line: messages in queues, publications that RabbitMQ does not accept, deliveries that wait for endpoints. */
 export function QueuesPage() {
   const { dashboardUrl } = route.useRouteContext();
   return (
@@ -40,16 +40,16 @@ function Queues() {
   return (
     <Found of={queues} what="the queues">
       {({ objects, waiting: destinations }) => {
-        const telling = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
-        const waiting = objects.reduce((sum, { messages }) => sum + messages, 0);
+        const filled = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
+        const messages = objects.reduce((sum, each) => sum + each.messages, 0);
         return (
           <>
             <section className="part" aria-labelledby="queues-waiting">
-              <h2 id="queues-waiting">{counted(waiting, 'message')} waiting</h2>
-              {telling.length === 0 ? (
+              <h2 id="queues-waiting">{counted(messages, 'message')} waiting</h2>
+              {filled.length === 0 ? (
                 <Empty>All {objects.length} queues are empty.</Empty>
               ) : (
-                <DataTable label="Queues with messages" rows={telling} columns={queueColumns} keyOf={queueName} />
+                <DataTable label="Queues with messages" rows={filled} columns={queueColumns} keyOf={queueName} />
               )}
               <Disclosure summary={<span>All {objects.length} queues</span>}>
                 {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={queueName} />}

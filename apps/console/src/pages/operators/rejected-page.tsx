@@ -15,7 +15,7 @@ const MOST = 1_000;
 
 type RejectedPageFilter = { reason?: string | undefined; about?: string | undefined };
 
-/** Rejected events, and what to do about them. Asked for once: each look takes the queue, from others too. */
+/** Rejected events, and what to do about them. Never polled: each request reads the whole queue, where others miss them meanwhile. */
 export function RejectedPage() {
   const { reason, about } = route.useSearch();
   const filter = { ...(reason !== undefined && { reason }), ...(about !== undefined && { about }) };
@@ -106,7 +106,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
 
 const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
 
-/** With both filters each message is named: the API takes one kind of selection. */
+/** The selection of what the page shows. With both filters it names each message: the API takes one filter. */
 function selectionOf({ reason, about }: RejectedPageFilter, objects: readonly Rejected[]): RejectedSelection {
   if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
   if (reason !== undefined) return { reason };

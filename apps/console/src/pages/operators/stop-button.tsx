@@ -13,10 +13,10 @@ type Stoppable = { kind: 'subscription'; guid: string; action: string } | { kind
 
 const POLL_EVERY_MS = 15_000;
 
-/** Stops what is not stopped, and starts what is, once that is confirmed. */
+/** Stops a subscription or host, or starts one that is stopped, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
-  // The question stays the one that was asked, whatever becomes of it meanwhile.
-  const [asked, setAsked] = useState<'Start' | 'Stop'>();
+  // The dialog stays the one that was opened, whatever others stop or start meanwhile.
+  const [opened, setOpened] = useState<'Start' | 'Stop'>();
   const stops = useStops();
   if (stops.data === undefined) return null;
   const { subscriptions, hosts } = stops.data;
@@ -25,23 +25,23 @@ export function StopButton({ what }: { what: Stoppable }) {
       ? hosts.some(({ host }) => host === what.host)
       : subscriptions.some(({ guid }) => guid === what.guid);
   const does = isStopped ? 'Start' : 'Stop';
-  const Asked = asked === 'Start' ? StartDialog : StopDialog;
+  const StopOrStart = opened === 'Start' ? StartDialog : StopDialog;
   return (
     <>
       <button
         type="button"
         className={isStopped ? '' : 'danger'}
         aria-label={`${does} ${stoppableName(what)}`}
-        onClick={() => setAsked(does)}
+        onClick={() => setOpened(does)}
       >
         {does}
       </button>
-      {asked !== undefined && <Asked what={what} close={() => setAsked(undefined)} />}
+      {opened !== undefined && <StopOrStart what={what} close={() => setOpened(undefined)} />}
     </>
   );
 }
 
-/** Stops or starts the host of a URL, where that has one. */
+/** Stops or starts the host of a URL; nothing if there is none. */
 export const StopHost = ({ url }: { url: string | null }) =>
   URL.canParse(url ?? '') && <StopButton what={{ kind: 'host', host: new URL(url ?? '').hostname }} />;
 
@@ -49,7 +49,7 @@ export const StopHost = ({ url }: { url: string | null }) =>
 export const useStops = () =>
   useAnswer(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: POLL_EVERY_MS });
 
-/** Has what is due for a subscription or a host wait until an operator starts it, for a reason that its clients see. */
+/** Stops a subscription or host: its deliveries wait until an operator starts it. Clients see the reason. */
 function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
   const { api } = useSignedIn();
   const [reason, setReason] = useState('');
@@ -73,7 +73,7 @@ function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
   );
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    stop.mutate(undefined);
+    stop.mutate();
   };
   return (
     <Dialog title={`Stop ${stoppableName(what)}?`} close={close}>
@@ -99,7 +99,7 @@ function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
   );
 }
 
-/** Has what was stopped sent again, what waits included. */
+/** Starts a stopped subscription or host: its deliveries are sent again, those that wait too. */
 function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
   const { api } = useSignedIn();
   const start = useStopChange(
@@ -119,25 +119,25 @@ function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
         stay so.
       </p>
       {start.error !== null && <Failed error={start.error} />}
-      <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate(undefined)} />
+      <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate()} />
     </Dialog>
   );
 }
 
-/** Stops or starts something, says so, and has what is shown asked for again. */
-function useStopChange<Input>(change: (input: Input) => Promise<unknown>, said: string, close: () => void) {
+/** Stops or starts something, notifies the user, and reloads what is shown. */
+function useStopChange(change: () => Promise<unknown>, notice: string, close: () => void) {
   const queries = useQueryClient();
   const notify = useNotify();
   return useMutation({
     mutationFn: change,
     onSuccess: () => {
-      notify(said);
+      notify(notice);
       close();
     },
     onSettled: () => queries.invalidateQueries(),
   });
 }
 
-/** Returns its name for people. */
+/** Names what is stopped, for people. */
 const stoppableName = (what: Stoppable): string =>
   what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;

@@ -6,7 +6,7 @@ type StandingProps = {
   subscription: Pick<OperatorSubscription, 'standing' | 'ended_at' | 'paused_until' | 'stopped'>;
 };
 
-/** How a subscription stands, and until or since when its deliveries wait. */
+/** The state of a subscription, and since or until when it is stopped or paused. */
 export function SubscriptionStanding({ subscription: { standing, ended_at, paused_until, stopped } }: StandingProps) {
   return (
     <>

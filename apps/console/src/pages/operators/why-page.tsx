@@ -21,7 +21,7 @@ const route = getRouteApi('/why');
 const PAGE_SIZE = 50;
 const POLL_EVERY_MS = 3_000;
 
-/** Limit of the candidates shown of each kind. */
+/** The API returns at most so many candidates of each kind. */
 const MOST_OF_A_KIND = 20;
 const HOST_OR_URL = /[.:]/;
 
@@ -193,7 +193,7 @@ function Described({ candidate }: { candidate: Candidate }) {
 
 type SubscriptionDetailsProps = { subscription: OperatorSubscription; deliveries: readonly OperatorDelivery[] };
 
-/** A subscription: how it stands, when it was switched, and its latest deliveries. */
+/** A subscription: its state, when it was switched off and on, and its latest deliveries. */
 function SubscriptionDetails({ subscription, deliveries }: SubscriptionDetailsProps) {
   const { guid, action, account, client_id, url, created_at, ended_at, failing_since, last_success_at } = subscription;
   return (
@@ -261,7 +261,7 @@ function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
   );
 }
 
-/** The latest deliveries, each leading to all that is known of it. */
+/** The latest deliveries, each with a link to its history. */
 function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDelivery[] }) {
   if (deliveries.length === 0) return <Empty>No deliveries.</Empty>;
   return <DataTable label="Latest deliveries" rows={deliveries} columns={deliveryColumns} keyOf={({ guid }) => guid} />;

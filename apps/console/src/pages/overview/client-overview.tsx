@@ -19,7 +19,7 @@ import {
   type useUnfinished,
 } from '../subscriptions/use-subscription-rows.ts';
 
-/** Number of subscriptions shown here; their own page has the rest, in the same order. */
+/** At most so many subscriptions are shown here; their own page has the rest, in the same order. */
 const SUBSCRIPTIONS_SHOWN = 10;
 
 const DELIVERIES_SHOWN = 20;
@@ -88,7 +88,7 @@ function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
 
 type LastDayProps = { since: string; actions: readonly components['schemas']['StatisticsOfAction'][] };
 
-/** The last 24 hours of all actions together: each total leads to what was counted. */
+/** The last 24 hours of all actions together. Each total links to what it counts. */
 function LastDay({ since, actions }: LastDayProps) {
   const buckets = (actions[0]?.buckets ?? []).map((_bucket, hour) => together(actions, hour));
   return (
@@ -117,7 +117,7 @@ function LastDay({ since, actions }: LastDayProps) {
   );
 }
 
-/** An hour of all actions. */
+/** Sums an hour over all actions. */
 function together(actions: LastDayProps['actions'], hour: number): HealthBucket {
   const same = actions.flatMap(({ buckets }) => buckets[hour] ?? []);
   return {
@@ -131,7 +131,7 @@ function together(actions: LastDayProps['actions'], hour: number): HealthBucket 
 
 type NotDeliveredProps = ReturnType<typeof useUnfinished>;
 
-/** Deliveries that wait or are tried again, and the last ones that did not get through: each leads to what happened to it. */
+/** Deliveries that wait or are retried, and the last ones that were given up, each with a link. */
 function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
   const latest = useAnswer(
     ['deliveries', 'not delivered'],
@@ -153,7 +153,7 @@ function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
       <Found of={latest} what="deliveries">
         {({ objects }) =>
           objects.length > 0 ? (
-            <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+            <DataTable label="Not delivered" rows={objects} columns={notDeliveredColumns} keyOf={({ guid }) => guid} />
           ) : (
             retrying.data?.objects.length === 0 && waiting.data?.objects.length === 0 && <Calm />
           )
@@ -175,7 +175,7 @@ function Unfinished({ retrying, waiting }: UnfinishedProps) {
   );
 }
 
-/** Nothing of what there is has failed or waits. */
+/** Shown while no delivery has failed or waits. */
 function Calm() {
   const any = useAnswer(['deliveries', 'any'], ({ client }) =>
     client.GET('/v1/deliveries', { params: { query: { limit: 1 } } }),
@@ -191,7 +191,7 @@ function Calm() {
   );
 }
 
-const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
+const notDeliveredColumns: readonly TableColumn<ListedDelivery>[] = [
   {
     header: 'Time',
     cell: ({ guid, at }) => (

@@ -14,7 +14,7 @@ import { WAITING_STATUSES, WaitingEndpoints } from '../operators/waiting-endpoin
 
 const POLL_EVERY_MS = 15_000;
 
-/** How the whole of it is now: what needs a person first, then figures that lead to what they count. */
+/** The state of the whole system: what needs a person first, then figures that link to what they count. */
 export function OperatorOverview() {
   const overview = useAnswer(['overview'], ({ operator }) => operator.GET('/v1/admin/overview'), {
     refetchInterval: POLL_EVERY_MS,
@@ -83,7 +83,7 @@ function Attention({ overview }: { overview: Overview }) {
 type Trouble = { key: string; text: ReactNode };
 
 function troublesOf({ services, switched_off: { held }, queues, last_hour: lastHour }: Overview): Trouble[] {
-  // A cause is told in place of its effect.
+  // A queue without a consumer is the effect of a service that is away: only the cause is shown.
   const away = services.objects.filter(({ processes, silent }) => processes === 0 || silent > 0);
   const unattended = (queues?.unattended ?? 0) - away.reduce((sum, each) => sum + (each.unattended ?? 0), 0);
   const troubles: Trouble[] = away.map((each) => ({ key: each.service, text: <Away service={each} /> }));
@@ -138,7 +138,7 @@ function Away({
   );
 }
 
-/** The figures, each with the way to what it counts. */
+/** The figures, each with a link to what it counts. */
 function OperatorTiles({ overview }: { overview: Overview }) {
   const now = useNow(true);
   return (

@@ -16,13 +16,13 @@ type ReplayFormProps = {
   requestOf: (isIncluded: boolean) => ReplayInput;
   /** An action; `*` means all. */
   action: string;
-  /** Whether it is to be asked if events without a delivery are included. */
+  /** Whether the user chooses if events without a delivery are included. */
   asksWhich?: boolean;
   /** Further fields. */
   children?: ReactNode;
 };
 
-/** Sends what was missed: previewed first, at the chosen rate, with its progress. */
+/** Replays what was missed, at the chosen rate: a preview first, then the progress. */
 export function ReplayForm({ requestOf, action, asksWhich = true, children }: ReplayFormProps) {
   const { api } = useSignedIn();
   const [rate, setRate] = useState(10);
@@ -31,7 +31,7 @@ export function ReplayForm({ requestOf, action, asksWhich = true, children }: Re
     answerOf(api.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
   const preview = useMutation({ mutationFn: async () => send(true) });
   const begin = useSubscriptionChange(async () => send(false));
-  // A preview is of the form as it is now.
+  // Once the form changes, its preview is obsolete.
   const forget = () => {
     preview.reset();
     if (begin.isError) begin.reset();

@@ -12,7 +12,7 @@ type ProgressProps = {
   pollEveryMs?: number;
 };
 
-/** How far a replay is, until all of it is delivered or it is cancelled. */
+/** The progress of a replay, polled until everything is delivered or it is cancelled. */
 export function ReplayProgress({ guid, action, pollEveryMs = 1_000 }: ProgressProps) {
   const { api } = useSignedIn();
   const queries = useQueryClient();

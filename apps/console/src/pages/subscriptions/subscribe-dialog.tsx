@@ -15,13 +15,13 @@ import { isAccepted, useTests, type TestOutcome } from './use-tests.ts';
 type SubscribeButtonProps = {
   /** Undefined while they are not known. */
   current: readonly Subscription[] | undefined;
-  /** An action that is wanted from the start: the dialog is open then. */
+  /** An action to subscribe to: with it, the dialog is open from the start. */
   wanted?: string | undefined;
-  /** Whether it is what the page leads to first. */
+  /** Whether it is the main action of the page. */
   isMain: boolean;
 };
 
-/** For tokens that may change subscriptions. */
+/** Opens the dialog; nothing if the token may not change subscriptions. */
 export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProps) {
   const session = useSignedIn();
   const [isOpen, setOpen] = useState(wanted !== undefined);
@@ -38,7 +38,7 @@ export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProp
   );
 }
 
-/** How to begin. */
+/** Shown to clients without a subscription: how to begin. */
 export function NoSubscriptions() {
   return (
     <Empty>
@@ -55,7 +55,7 @@ type SubscribeProps = { action?: string | undefined; current: readonly Subscript
 /** Subscribes to some actions at one URL, shows the result of each, and sends tests. */
 function SubscribeDialog({ action, current, close }: SubscribeProps) {
   const offered = useOffered();
-  // The state when it was opened: changes made here must not be shown as earlier ones.
+  // As it was opened: what is subscribed to here must not appear as subscribed before.
   const [before] = useState(current);
   return (
     <Dialog title="Subscribe" close={close}>
@@ -116,7 +116,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   );
 }
 
-/** The URL that most of them are sent to, and of several that of the newest; empty where there is none. */
+/** The URL of most subscriptions; of several such URLs, that of the newest subscription; empty without any. */
 function usualUrlOf(current: readonly Subscription[]): string {
   const byUrl = Object.values(Object.groupBy(current, ({ callback_url: url }) => url)).flatMap((same = []) => {
     const [newest] = same
@@ -129,7 +129,7 @@ function usualUrlOf(current: readonly Subscription[]): string {
   return usual?.url ?? '';
 }
 
-/** The fields that some of them can tell old and new values of: each takes those that it has. */
+/** The fields of which some of the actions have old and new values. */
 const auditFieldsOf = (actions: readonly OfferedAction[]): string[] => [
   ...new Set(actions.flatMap(({ audit_fields: fields = [] }) => fields)),
 ];
@@ -213,7 +213,7 @@ function Result({ result: { action, result, subscription, problem } }: { result:
   );
 }
 
-/** How a test went, in a line that leads to its delivery; undefined while it is not answered. */
+/** The outcome of a test, with a link to its delivery; undefined while the receiver has not answered. */
 function TestResult({ tested }: { tested: TestOutcome | undefined }) {
   if (tested === undefined) return <Loading what="the answer to the test" />;
   if (tested.kind === 'failed') return <Failed error={tested.error} />;

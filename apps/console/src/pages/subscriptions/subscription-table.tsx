@@ -34,7 +34,7 @@ const READ: readonly TableColumn<ListedSubscription>[] = [
 
 const WRITE = [...READ, { header: 'Manage', cell: (row: ListedSubscription) => <RowTools row={row} /> }];
 
-/** Subscriptions, one a row, in the order given. Stands within `SubscriptionDialogs`. */
+/** Subscriptions, one a row, in the given order. Must be within `SubscriptionDialogs`. */
 export function SubscriptionTable({ label, rows }: { label: string; rows: readonly ListedSubscription[] }) {
   const session = useSignedIn();
   return (
@@ -49,7 +49,7 @@ export function SubscriptionTable({ label, rows }: { label: string; rows: readon
   );
 }
 
-/** How a subscription stands, and why, in a line. */
+/** The condition of a subscription, and its cause. */
 function RowStatus({ row }: { row: ListedSubscription }) {
   return (
     <div className="row-status">
@@ -113,7 +113,7 @@ function Why({ row: { subscription, condition, retrying, waiting } }: { row: Lis
 
 type RetryingProps = { retrying: ListedSubscription['retrying']; subscription?: string };
 
-/** How many deliveries are to be tried again, of a subscription or of all, and what the newest of their attempts says. */
+/** How many deliveries are retried, of a subscription or of all, and why the newest attempt failed. */
 export function Retrying({ retrying, subscription }: RetryingProps) {
   return (
     <Small>
@@ -145,7 +145,6 @@ export function Waiting({ waiting, subscription }: WaitingProps) {
 const atLeast = ({ length }: readonly unknown[]): string =>
   length === MOST_UNFINISHED ? `${MOST_UNFINISHED} or more` : length.toLocaleString();
 
-/** Returns the failure of the newest of their attempts. */
 function failureOf(retrying: ListedSubscription['retrying']): string {
   const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
   return status === undefined ? meaning : `HTTP ${status}`;
@@ -153,7 +152,7 @@ function failureOf(retrying: ListedSubscription['retrying']): string {
 
 const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
 
-/** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
+/** The last 24 hours of a subscription: bars, and each count that is not zero. */
 function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription }) {
   const first = buckets?.[0];
   const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets ?? [], kind) })).filter(({ sum }) => sum > 0);
@@ -172,7 +171,7 @@ function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription
   );
 }
 
-/** A button with the action that repairs the subscription, and a menu with all others. For tokens that may change it. */
+/** The action that repairs the subscription as a button, and a menu with all others. */
 function RowTools({ row: { subscription, condition } }: { row: ListedSubscription }) {
   const open = useOpenDialog();
   const navigate = useNavigate();
@@ -209,7 +208,7 @@ function RowTools({ row: { subscription, condition } }: { row: ListedSubscriptio
   );
 }
 
-/** Ends a pause: what waited is sent. */
+/** Ends a pause: waiting deliveries are sent. */
 function ResumeButton({ subscription: { guid, action } }: { subscription: Subscription }) {
   const { api } = useSignedIn();
   const notify = useNotify();
@@ -227,24 +226,16 @@ function ResumeButton({ subscription: { guid, action } }: { subscription: Subscr
   );
 }
 
-/** `name`: what the button of it says. */
 type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
 
-type MenuProps = {
-  /** Name of the menu, for screen readers. */
-  label: string;
-  items: readonly MenuItem[];
-  children?: ReactNode;
-};
-
-/** A button that opens what can be done to a row. The browser's own popover closes it by Escape, or a click elsewhere. */
-function Menu({ label, items, children = '⋯' }: MenuProps) {
+/** A menu; `label`: its name for screen readers. The browser's own popover closes it on Escape, or on a click outside. */
+function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   return (
     <div className="menu">
       <button type="button" className="quiet" popoverTarget={id} aria-label={label}>
-        {children}
+        ⋯
       </button>
       <ul id={id} popover="auto" ref={list}>
         {items.map(({ name, onChoose, isDangerous = false }) => (

@@ -20,7 +20,7 @@ export function useOffered() {
   return useQuery({ queryKey: ['actions'], queryFn: offered });
 }
 
-/** Ends the subscription to an action, whose name is one that the API itself has told. */
+/** Ends the subscription to an action. Its name comes from the API: that is why it may be asserted. */
 export function unsubscribe({ api: { client }, interface: interfaceName }: Session, action: string): Promise<unknown> {
   return interfaceName === 'shipper'
     ? answerOf(
@@ -48,7 +48,7 @@ export function useSubscriptionChange<Answer, Input = void>(
   });
 }
 
-/** Whether all words are in the name or the description of an action; one with a `*` is a pattern of the whole name. */
+/** Whether all words are in the name or the description of an action; a word with a `*` is a pattern of the whole name. */
 export function isFound({ action, description }: OfferedAction, words: string): boolean {
   const text = `${action} ${action.replaceAll(/[._]/g, ' ')} ${description}`.toLowerCase();
   return words

@@ -13,17 +13,17 @@ export type ListedSubscription = {
   buckets: readonly HealthBucket[] | undefined;
   /** Its deliveries whose last attempt failed and that will be tried again, newest first. */
   retrying: readonly Unfinished[];
-  /** Its deliveries without an attempt that were made longer ago than one takes to pass through, newest first. */
+  /** Its deliveries without an attempt that are older than a passage through the line, newest first. */
   waiting: readonly Unfinished[];
 };
 
 const POLL_EVERY_MS = 15_000;
-/** Limit of the unfinished deliveries that are read: enough to tell which subscriptions fail. */
+/** At most so many unfinished deliveries are read: enough to show which subscriptions fail. */
 export const MOST_UNFINISHED = 200;
 /** A younger delivery may be on its way. */
 const WAITS_AFTER_MS = 15_000;
 
-/** The client's subscriptions, those that need attention first, then by action; and what they are made of. */
+/** The client's subscriptions, the most urgent first, then by action; and the answers that they are made of. */
 export function useSubscriptionRows() {
   const subscriptions = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'), {
     refetchInterval: POLL_EVERY_MS,
@@ -36,13 +36,13 @@ export function useSubscriptionRows() {
     .map((subscription): ListedSubscription => {
       const { guid, action } = subscription;
       const ofIt = ({ data }: typeof retrying) => data?.objects.filter((each) => each.subscription_guid === guid);
-      const [failing, held] = [ofIt(retrying), ofIt(waiting)];
+      const [failing, unsent] = [ofIt(retrying), ofIt(waiting)];
       return {
         subscription,
-        condition: conditionOf(subscription, { waiting: held?.length, retrying: failing?.length }),
+        condition: conditionOf(subscription, { waiting: unsent?.length, retrying: failing?.length }),
         buckets: statistics.data?.objects.find((each) => each.action === action)?.buckets,
         retrying: failing ?? [],
-        waiting: held ?? [],
+        waiting: unsent ?? [],
       };
     })
     .toSorted(
@@ -53,7 +53,7 @@ export function useSubscriptionRows() {
   return { subscriptions, statistics, retrying, waiting, rows };
 }
 
-/** The deliveries that are to be tried again, and those that wait. */
+/** The deliveries that are retried, and those that wait. */
 export function useUnfinished() {
   const query = (status: 'retrying' | 'waiting', until?: string) => ({
     params: { query: { status: [status], limit: MOST_UNFINISHED, ...(until !== undefined && { until }) } },

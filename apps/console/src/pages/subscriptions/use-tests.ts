@@ -4,7 +4,7 @@ import { answerOf } from '../../api/create-api.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { DeliveryDetail } from '../find/delivery.ts';
 
-/** Sends the example of a subscription's action, once, also while that is switched off or paused; tells what the receiver said. */
+/** Sends the example of a subscription's action, once, also while the subscription is switched off or paused. Returns the delivery. */
 export function useTest(guid: string) {
   const { api } = useSignedIn();
   return useMutation({
@@ -12,16 +12,16 @@ export function useTest(guid: string) {
   });
 }
 
-/** Whether the receiver took the test. */
+/** Whether the receiver accepted the test. */
 export const isAccepted = ({ attempts }: DeliveryDetail): boolean => attempts.at(-1)?.kind === 'delivered';
 
-/** How a test went: what its receiver answered, or why none was sent. */
+/** The outcome of a test: the delivery, or why none was sent. */
 export type TestOutcome = { kind: 'answered'; test: DeliveryDetail } | { kind: 'failed'; error: Error };
 
 /** More at once would be refused as too many requests. */
 const AT_ONCE = 4;
 
-/** Sends a test of each of several subscriptions, once; `tested` has those that are answered, by their guids. */
+/** Sends a test of each of several subscriptions, once; `tested` has the outcomes so far, by the guids of subscriptions. */
 export function useTests(guids: readonly string[]) {
   const { client } = useSignedIn().api;
   const [tested, setTested] = useState<ReadonlyMap<string, TestOutcome>>(new Map());
@@ -37,7 +37,7 @@ export function useTests(guids: readonly string[]) {
   return { tested, hasBegun: !run.isIdle, send: () => run.mutate() };
 }
 
-/** Works on all of them, at most so many at once, in their order. The work itself says what went wrong: it must not reject. */
+/** Works on each, in order, at most so many at once. The work must not reject: it handles its own errors. */
 export async function eachAtMost<T>(
   all: readonly T[],
   { atOnce, work }: { atOnce: number; work: (each: T) => Promise<void> },
