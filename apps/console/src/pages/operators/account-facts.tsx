@@ -8,8 +8,7 @@ import { useNotify } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { Moment } from '../../parts/values.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { FeatureChoice } from './feature-choice.tsx';
-import { FEATURES, type Account, type AccountClosing } from './types.ts';
+import { FEATURES, type Account, type AccountClosing, type Feature } from './types.ts';
 
 /** The name and the features of an account, which can be changed. */
 export function AccountFacts({ account }: { account: Account }) {
@@ -49,6 +48,33 @@ export function AccountFacts({ account }: { account: Account }) {
         </div>
       </form>
     </section>
+  );
+}
+
+/** The features of an account. */
+export function FeatureChoice({
+  chosen,
+  choose,
+}: {
+  chosen: readonly Feature[];
+  choose: (features: readonly Feature[]) => void;
+}) {
+  return (
+    <fieldset>
+      <legend>Features</legend>
+      {FEATURES.map((feature) => (
+        <label key={feature} className="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(feature)}
+            onChange={({ target }) =>
+              choose(target.checked ? [...chosen, feature] : chosen.filter((each) => each !== feature))
+            }
+          />
+          {feature}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -10,7 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { counted } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import { FeatureChoice } from './feature-choice.tsx';
+import { FeatureChoice } from './account-facts.tsx';
 import { AccountLink } from './links.tsx';
 import type { Account, Feature } from './types.ts';
 

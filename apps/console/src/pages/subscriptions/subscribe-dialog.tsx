@@ -9,8 +9,15 @@ import { CopyButton } from '../../parts/text-block.tsx';
 import { Status } from '../../parts/values.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { ActionChoice, AuditFields, CallbackUrlField } from './subscription-fields.tsx';
-import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscriptions.ts';
-import { isAccepted, useTests, type TestOutcome } from './use-tests.ts';
+import {
+  isAccepted,
+  useOffered,
+  useSubscriptionChange,
+  useTests,
+  type OfferedAction,
+  type Subscription,
+  type TestOutcome,
+} from './subscriptions.ts';
 
 type SubscribeButtonProps = {
   /** Undefined while they are not known. */

@@ -17,12 +17,12 @@ import {
   unsubscribe,
   useOffered,
   useSubscriptionChange,
+  useTest,
   type OfferedAction,
   type Subscription,
 } from './subscriptions.ts';
 import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import type { ListedSubscription } from './use-subscription-rows.ts';
-import { useTest } from './use-tests.ts';
 
 const DIALOGS = {
   test: TestDialog,

@@ -11,8 +11,7 @@ import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { AttemptList } from '../find/attempts.tsx';
 import type { DeliveryDetail } from '../find/delivery.ts';
 import { ReplayProgress } from './replay-progress.tsx';
-import type { Subscription } from './subscriptions.ts';
-import { eachAtMost, isAccepted } from './use-tests.ts';
+import { forEachConcurrently, isAccepted, type Subscription } from './subscriptions.ts';
 
 /**
  * How far a subscription that is off has come. Each begins with a test, and each by itself:
@@ -29,9 +28,6 @@ type SwitchOnState =
   | { kind: 'on'; missed: Subscription['missed']; replay?: string }
   /** `isOn`: it is on, but its replay could not begin. */
   | { kind: 'failed'; error: Error; isOn: boolean };
-
-/** A test lasts as long as the receiver needs; more at once would be refused as too many requests. */
-const AT_ONCE = 4;
 
 type SwitchOnProps = { subscriptions: readonly Subscription[]; close: () => void };
 
@@ -177,7 +173,7 @@ function useSwitchOn(subscriptions: readonly Subscription[], isReplayed: boolean
   };
   const run = useMutation({
     mutationFn: async ({ guids, isTested }: { guids: readonly string[]; isTested: boolean }) =>
-      eachAtMost(guids, { atOnce: AT_ONCE, work: async (guid) => go(guid, isTested) }),
+      forEachConcurrently(guids, async (guid) => go(guid, isTested)),
     onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
   });
   const off = subscriptions.map(({ guid }) => guid).filter((guid) => !isOn(states.get(guid)));
