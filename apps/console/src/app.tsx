@@ -1,15 +1,15 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { Component, Suspense, use, useEffect, useMemo, useState, type ReactNode } from 'react';
-import type { ActedFor } from './api/ask.ts';
+import type { ActedFor } from './api/create-api.ts';
 import { ProblemAnswer } from './api/problem.ts';
-import type { PageSettings } from './api/settings.ts';
 import { Notices } from './parts/notices.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { routerFor } from './router.tsx';
 import { placeOfClient, useClientInAddress } from './session/acting.ts';
-import { Acting, actFor, useSession, useSignedIn, type Session } from './session/session.ts';
+import { actFor, Acting, useSession, useSignedIn, type Session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
+import type { PageSettings } from './settings.ts';
 
 export function App({ settings }: { settings: Promise<PageSettings> }) {
   return (
@@ -63,7 +63,7 @@ function ActingFor({ account, client, settings }: ActedFor & { settings: PageSet
   );
 }
 
-/** With its own memory of answers, which ends with the session. */
+/** The pages, with their own cache of answers, which ends with the session. */
 function Pages({ settings, basepath }: { settings: PageSettings; basepath?: string }) {
   const queries = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } }), []);
   const router = useMemo(() => routerFor(settings, basepath), [settings, basepath]);
@@ -76,12 +76,12 @@ function Pages({ settings, basepath }: { settings: PageSettings; basepath?: stri
   );
 }
 
-/** Retries temporary failures until they pass, at the latest when the API said so; other errors stay. */
+/** Repeats what failed for the moment until it succeeds, after the pause that the API named, if any; other errors stay. */
 const retry = (_failures: number, error: Error) => error instanceof ProblemAnswer && error.isPassing;
 const retryDelay = (failures: number, error: Error) =>
   (error instanceof ProblemAnswer ? error.retryAfterMs : undefined) ?? Math.min(30_000, 500 * 2 ** failures);
 
-/** Catches unforeseen errors: they end the page with a message. */
+/** Shows a message in place of the page after an unforeseen error. */
 class Caught extends Component<{ children: ReactNode }, { error?: Error }> {
   override state: { error?: Error } = {};
 

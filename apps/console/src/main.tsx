@@ -1,9 +1,8 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { readSettings } from './api/settings.ts';
 import { App } from './app.tsx';
-import { applyBrand } from './session/brand.ts';
 import { resume } from './session/resume.ts';
+import { applyBrand, readSettings } from './settings.ts';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';

@@ -9,14 +9,14 @@ import {
   redirect,
   stringifySearchWith,
 } from '@tanstack/react-router';
-import type { PageSettings } from './api/settings.ts';
-import { Failed, Loading } from './parts/states.tsx';
 import { DeliveryPage } from './pages/find/delivery-page.tsx';
 import { FindPage } from './pages/find/find-page.tsx';
 import { TimelinePage } from './pages/find/timeline-page.tsx';
+import { Failed, Loading } from './parts/states.tsx';
+import type { PageSettings } from './settings.ts';
 import { Shell } from './shell.tsx';
 
-/** `isOwn`: whether a client or an operator sees pages of their own, and no operator those of a client. */
+/** `isOwn`: false while an operator sees the pages of a client. */
 type Context = PageSettings & { isOwn: boolean };
 
 const rootRoute = createRootRouteWithContext<Context>()({
@@ -30,7 +30,7 @@ const rootRoute = createRootRouteWithContext<Context>()({
 
 const getParentRoute = () => rootRoute;
 
-/** For clients, and for operators as for clients: the same names, from whichever interface. */
+/** Pages of both views: the same filters, on either interface. */
 const sharedRoutes = [
   createRoute({
     getParentRoute,
@@ -62,7 +62,7 @@ const forClientsAlone = {
 const clientRoutes = [
   createRoute({ ...forClients, path: '/find', validateSearch: texts('text'), component: FindPage }),
   createRoute({ ...forClients, path: '/timeline', validateSearch: texts('key'), component: TimelinePage }),
-  // Links of before: what people choose is in no path any more.
+  // The address of earlier releases.
   createRoute({
     ...forClients,
     path: '/timeline/$key',
@@ -197,21 +197,24 @@ function Home() {
   return view === 'operator' ? <OperatorOverview /> : <ClientOverview />;
 }
 
-/** The other view's pages are none of this one: their listener is another. */
+/** The pages of a view exist in that view only: the other one has another listener. */
 function only(view: PageSettings['view']) {
   return ({ context }: { context: PageSettings }) => {
     if (context.view !== view) throw notFound();
   };
 }
 
-/** `basepath`: where the pages are, if not at the root. What is shown is named behind the # of the address: a server is never told it, and the page works under any path. */
+/**
+ * `basepath`: where the pages are, if not at the root. Their addresses lie behind the #: no server sees what is shown, and the page
+ * works under any path.
+ */
 export function routerFor(settings: PageSettings, basepath = '/') {
   return createRouter({
     routeTree: rootRoute.addChildren([homeRoute, ...sharedRoutes, ...clientRoutes, ...operatorRoutes]),
     context: { ...settings, isOwn: basepath === '/' },
     basepath,
     history: createHashHistory(),
-    // Keeps texts: a number is an order's, to its last digit.
+    // Everything stays a text: the number of an order keeps its last digit.
     parseSearch: parseSearchWith(String),
     stringifySearch: stringifySearchWith(String),
     defaultPreload: 'intent',

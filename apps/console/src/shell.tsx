@@ -1,8 +1,8 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type SyntheticEvent } from 'react';
 import { Foreign } from './parts/text-block.tsx';
-import { brandName } from './session/brand.ts';
 import { isFramed, signOut, useIsByLink, useSignedIn } from './session/session.ts';
+import { brandName } from './settings.ts';
 
 /** The frame of every page: navigation, search, and the user. */
 export function Shell() {
@@ -33,7 +33,7 @@ export function Shell() {
 }
 
 function ClientLinks() {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   return (
     <>
       <Link to="/" activeOptions={{ exact: true }}>
@@ -44,7 +44,7 @@ function ClientLinks() {
       <Link to="/missed">Missed</Link>
       <Link to="/live">Live</Link>
       <Link to="/catalog">Catalog</Link>
-      {ask.actingFor === undefined && (
+      {api.actingFor === undefined && (
         <>
           <Link to="/credentials">Credentials</Link>
           <Link to="/secrets">Secrets</Link>
@@ -73,9 +73,9 @@ function OperatorLinks() {
 }
 
 function Who() {
-  const { view, account, name, client, interface: side, ask } = useSignedIn();
+  const { view, account, name, client, interface: side, api } = useSignedIn();
   const isByLink = useIsByLink();
-  if (ask.actingFor !== undefined) return null;
+  if (api.actingFor !== undefined) return null;
   return (
     <div className="who">
       <span title={account}>
@@ -84,7 +84,7 @@ function Who() {
         </strong>
         <Foreign text={`${view === 'operator' ? 'operator' : side} · ${client}`} />
       </span>
-      {/* Who is signed in by the page around this one signs out there. */}
+      {/* A session by the link of a page around this one ends there. */}
       {!(isByLink && isFramed) && (
         <button type="button" className="quiet" onClick={() => signOut()}>
           Sign out
@@ -94,10 +94,10 @@ function Who() {
   );
 }
 
-/** Says to an operator, above every page, for which client all of it is. */
+/** Shows an operator, above every page, for which client it acts. */
 function ActingBanner() {
-  const { ask, account, name, client, interface: side } = useSignedIn();
-  if (ask.actingFor === undefined) return null;
+  const { api, account, name, client, interface: side } = useSignedIn();
+  if (api.actingFor === undefined) return null;
   return (
     <div className="acting" role="note">
       <span>
@@ -116,7 +116,7 @@ function ActingBanner() {
   );
 }
 
-/** The address behind # is that of a page: the browser is not to go there. */
+/** Focuses the content. The browser must not follow the link: what lies behind the # is the address of a page. */
 function skipToMain(event: SyntheticEvent) {
   event.preventDefault();
   document.querySelector<HTMLElement>('#main')?.focus();

@@ -1,17 +1,17 @@
 import { EventSourceParserStream, type EventSourceMessage } from 'eventsource-parser/stream';
-import type { ApiClient } from './ask.ts';
+import type { ApiClient } from './create-api.ts';
 import { ProblemAnswer, problemOf, unreachable } from './problem.ts';
 
 export type LiveMessage = Pick<EventSourceMessage, 'event' | 'data'>;
 
-/** How a feed stands: its messages come; or it is tried again, because of what went wrong. */
+/** The state of a feed. `isOver`: it is not connected again, as it would be refused again. */
 export type LiveState =
   | { kind: 'connecting' }
   | { kind: 'live' }
   | { kind: 'broken'; error: ProblemAnswer; isOver: boolean };
 
 type Follow = {
-  ask: ApiClient;
+  api: ApiClient;
   signal: AbortSignal;
   onMessage: (message: LiveMessage) => void;
   onState: (state: LiveState) => void;
@@ -21,22 +21,25 @@ const RECONNECT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Follows what happens now until the signal is given. A connection that breaks goes on where it was (`Last-Event-ID`); what
- * would be refused again is not asked again. A browser's own EventSource cannot send a token but in the address.
+ * Follows the feed until the signal is aborted. A connection that breaks is made again and continues after the last message
+ * (`Last-Event-ID`), unless it would be refused again. The browser's own EventSource can send a token in the address only.
+ *
+ *   connecting ─► live ─► connecting …        the connection ends, after a pause
+ *        └──────────┴───► broken ─► connecting …   it fails; the pauses grow, or last as long as the API says
  */
-export async function followLive({ ask, signal, onMessage, onState }: Follow): Promise<void> {
+export async function followLive({ api, signal, onMessage, onState }: Follow): Promise<void> {
   let lastId = '';
   for (let failures = 0; !signal.aborted; failures += 1) {
     onState({ kind: 'connecting' });
     try {
-      const stream = await opened(ask, lastId, signal);
+      const stream = await opened(api, lastId, signal);
       onState({ kind: 'live' });
       for await (const message of stream) {
         if (message.id !== undefined) lastId = message.id;
         failures = 0;
         onMessage(message);
       }
-      // A server that ends it well may do so each time.
+      // A server that ends it in order may do so each time.
       await pause(RECONNECT_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -49,12 +52,12 @@ export async function followLive({ ask, signal, onMessage, onState }: Follow): P
 }
 
 async function opened(
-  ask: ApiClient,
+  api: ApiClient,
   lastId: string,
   signal: AbortSignal,
 ): Promise<ReadableStream<EventSourceMessage>> {
-  const headers = { authorization: `Bearer ${await ask.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
-  const response = await fetch(ask.url('/v1/live'), { headers, signal });
+  const headers = { authorization: `Bearer ${await api.token()}`, ...(lastId !== '' && { 'last-event-id': lastId }) };
+  const response = await fetch(api.url('/v1/live'), { headers, signal });
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   if (response.body === null) throw unreachable();
   return response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());

@@ -1,4 +1,4 @@
-/** A problem from the API (RFC 9457), with what the page needs to explain it and to go on. */
+/** A problem from the API (RFC 9457), with what the page needs to explain it and to continue. */
 export class ProblemAnswer extends Error {
   /** The end of its `type`, such as `too-many-requests`; `unreachable` where there was no answer. */
   readonly kind: string;
@@ -8,20 +8,20 @@ export class ProblemAnswer extends Error {
   readonly requestId: string | undefined;
   /** Broken rules and their places in the body; `pointer` is a JSON Pointer as a URI fragment. */
   readonly faults: readonly ProblemFault[];
-  /** How long to wait before asking again, in milliseconds. */
+  /** How long to wait before the request is repeated, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(told: ProblemBody) {
-    super(told.detail);
-    this.kind = told.kind;
-    this.status = told.status;
-    this.title = told.title;
-    this.requestId = told.requestId;
-    this.faults = told.faults ?? [];
-    this.retryAfterMs = told.retryAfterMs;
+  constructor(body: ProblemBody) {
+    super(body.detail);
+    this.kind = body.kind;
+    this.status = body.status;
+    this.title = body.title;
+    this.requestId = body.requestId;
+    this.faults = body.faults ?? [];
+    this.retryAfterMs = body.retryAfterMs;
   }
 
-  /** Whether asking again may help. */
+  /** Whether the same request may succeed later. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
@@ -47,7 +47,7 @@ export const unreachable = (): ProblemAnswer =>
     detail: 'Waybell did not answer.',
   });
 
-/** The problem that an answer tells; of any other answer that is no success, what its status says. */
+/** The problem that an answer describes; if it describes none, one made of its status. */
 export function problemOf(response: Response, body: unknown): ProblemAnswer {
   const { type, title, detail, instance, errors } = isObject(body) ? body : {};
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);

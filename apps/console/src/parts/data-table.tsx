@@ -10,7 +10,7 @@ import {
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 
-/** A column of a table; with `value`, its header is a button that sorts by that. */
+/** A column of a table. With `value`, its header is a button that sorts by that. */
 export type TableColumn<T> = {
   header: string;
   cell: (row: T) => ReactNode;
@@ -22,19 +22,16 @@ type DataTableProps<T> = {
   /** Name of the table, for screen readers. */
   label: string;
   rows: readonly T[];
-  /** The same array each time: the first is what a row is called by. */
+  /** The same array each time. The cells of the first column are headers of their rows. */
   columns: readonly TableColumn<T>[];
   keyOf: (row: T) => string;
 };
 
-/** Beyond it, only rows in sight are in the page. */
+/** Of a longer table, only the rows in sight are in the document. */
 const MOST_ROWS = 200;
 const ROW_PX = 40;
-/** Fewer rows are not sorted when they are stacked. */
+/** A table of fewer rows has no sort buttons where the window is narrow. */
 const FEW_ROWS = 8;
-
-/** States the role that an element has anyway: a browser may drop it where a table is laid out as blocks. */
-const as = (role: string) => ({ role });
 
 const features = tableFeatures({
   rowSortingFeature,
@@ -43,8 +40,8 @@ const features = tableFeatures({
 });
 
 /**
- * A table of any length, in the order it was given until it is sorted. Where the window is narrow, each row is a block with the
- * header beside each cell.
+ * A table of any length, in the given order until somebody sorts it. In a narrow window, each row is a block with the header beside
+ * each cell.
  */
 export function DataTable<T extends object>({ label, rows, columns, keyOf }: DataTableProps<T>) {
   const frame = useRef<HTMLDivElement>(null);
@@ -101,7 +98,10 @@ export function DataTable<T extends object>({ label, rows, columns, keyOf }: Dat
   );
 }
 
-/** The rows that are in the page, by their places, and the room of those above and below them. */
+/** States a role that the element has anyway: browsers may drop it where a table is laid out as blocks. */
+const as = (role: string) => ({ role });
+
+/** The indexes of the rows that are in the document, and the height of those above and below them. */
 function useShown(sorted: readonly { id: string }[], frame: RefObject<HTMLDivElement | null>) {
   const isLong = sorted.length > MOST_ROWS;
   const virtual = useVirtualizer({
@@ -175,7 +175,7 @@ function Cell<T>({ column, row, isFirst }: { column: TableColumn<T>; row: T; isF
   );
 }
 
-/** The room of the rows that are not in the page. */
+/** The height of the rows that are not in the document. */
 function Gap({ px, columns }: { px: number; columns: number }) {
   if (px <= 0) return null;
   return (

@@ -1,10 +1,10 @@
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
-/** A question above the page: the browser's own dialog keeps the focus in it, closes by Escape and gives the focus back. */
+/** A modal dialog. The browser's own keeps the focus inside, closes on Escape and gives the focus back. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ReactNode }) {
   const name = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  // Before it leaves the page: what has left gives no focus back.
+  // In a layout effect, which ends before the dialog leaves the document: after that it gives no focus back.
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
@@ -28,12 +28,12 @@ type DialogToolsProps = {
   does: string;
   isPending: boolean;
   close: () => void;
-  /** Left out where the button submits the form around it. */
+  /** Left out if the button submits the form around it. */
   onClick?: () => void;
   isDangerous?: boolean;
 };
 
-/** The end of a dialog: the button that does it, and Cancel. */
+/** The end of a dialog: the button with its action, and Cancel. */
 export function DialogTools({ does, isPending, close, onClick, isDangerous = false }: DialogToolsProps) {
   return (
     <div className="tools">

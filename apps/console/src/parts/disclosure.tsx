@@ -2,7 +2,7 @@ import { useId, useState, type ReactNode } from 'react';
 
 type DisclosureProps = { summary: ReactNode; children: () => ReactNode; startsOpen?: boolean };
 
-/** A line that opens to what is behind it, which is asked for only then. */
+/** A line that opens to its content, which is rendered only then. */
 export function Disclosure({ summary, children, startsOpen = false }: DisclosureProps) {
   const [isOpen, setOpen] = useState(startsOpen);
   const id = useId();

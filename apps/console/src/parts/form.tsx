@@ -5,51 +5,18 @@ import {
   useLayoutEffect,
   useRef,
   useState,
-  type ReactNode,
   type ComponentProps,
+  type ReactNode,
 } from 'react';
 import { ProblemAnswer, type ProblemFault } from '../api/problem.ts';
 import { asSentence } from './problem-texts.ts';
 import { Failed } from './states.tsx';
 import { Foreign } from './text-block.tsx';
 
-type Refused = { isError: boolean; reset: () => void };
-
-/** For a form: what was said against its values is over once one of them changes. */
-export const forgetting = ({ isError, reset }: Refused) => ({
-  onChange() {
-    if (isError) reset();
-  },
-});
-
 /** Faults of the last request. */
 const Given = createContext<readonly ProblemFault[]>([]);
 
-/** A JSON Pointer as a URI fragment, as the API writes it of a fault. */
-export const pointerOf = (...path: string[]): string =>
-  ['#', ...path.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))].join('/');
-
-const placeOf = ({ pointer, parameter }: ProblemFault): string => pointer ?? parameter ?? '';
-
-/** How a field is marked whose value the API has refused; `at` is a pointer into the body, or the name of a parameter. */
-export function useFaultMarks(at: string) {
-  const id = useId();
-  const isWrong = use(Given).some((fault) => placeOf(fault) === at);
-  return { id, marks: isWrong ? { 'aria-invalid': true, 'aria-describedby': id } : {} };
-}
-
-/** The API's faults of the value there. */
-export function Faults({ at, id }: { at: string; id?: string }) {
-  const faults = use(Given).filter((fault) => placeOf(fault) === at);
-  if (faults.length === 0) return null;
-  return (
-    <p id={id} className="bad" data-at={at}>
-      <Foreign text={faults.map(({ detail }) => asSentence(detail)).join(' ')} />
-    </p>
-  );
-}
-
-/** Fields, each with what the API says against it, and after them the rest of what it says. The first wrong one gets the focus. */
+/** Shows the faults of a failed request beside their fields, and any others below. The first wrong field gets the focus. */
 export function FaultsOf({ error, children }: { error: Error | null; children: ReactNode }) {
   const fields = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<readonly (string | undefined)[]>([]);
@@ -77,12 +44,12 @@ export function FaultsOf({ error, children }: { error: Error | null; children: R
 }
 
 type FieldProps = Omit<ComponentProps<'input'>, 'name'> & {
-  /** The place of its value in the body, as a pointer, or the name of a parameter. */
+  /** The place of its value: a pointer into the body, or the name of a parameter. */
   at: string;
   label: string;
 };
 
-/** A field that no browser is to remember, with what the API says against its value. */
+/** A field with the faults of its value. Browsers must not remember it. */
 export function Field({ at, label, ...input }: FieldProps) {
   const { id, marks } = useFaultMarks(at);
   return (
@@ -95,3 +62,36 @@ export function Field({ at, label, ...input }: FieldProps) {
     </>
   );
 }
+
+/** The faults of the value at that place. */
+export function Faults({ at, id }: { at: string; id?: string }) {
+  const faults = use(Given).filter((fault) => placeOf(fault) === at);
+  if (faults.length === 0) return null;
+  return (
+    <p id={id} className="bad" data-at={at}>
+      <Foreign text={faults.map(({ detail }) => asSentence(detail)).join(' ')} />
+    </p>
+  );
+}
+
+/** The attributes that mark a field if its value has a fault, and the id of the text about it. */
+export function useFaultMarks(at: string) {
+  const id = useId();
+  const isWrong = use(Given).some((fault) => placeOf(fault) === at);
+  return { id, marks: isWrong ? { 'aria-invalid': true, 'aria-describedby': id } : {} };
+}
+
+/** A JSON Pointer as a URI fragment, as the API names the place of a fault. */
+export const pointerOf = (...path: string[]): string =>
+  ['#', ...path.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))].join('/');
+
+const placeOf = ({ pointer, parameter }: ProblemFault): string => pointer ?? parameter ?? '';
+
+type Refused = { isError: boolean; reset: () => void };
+
+/** Props of a form that forgets the error of its last request once a value changes. */
+export const forgetting = ({ isError, reset }: Refused) => ({
+  onChange() {
+    if (isError) reset();
+  },
+});

@@ -3,19 +3,19 @@ import { createContext, use, useState, type ReactNode } from 'react';
 
 type ShownNotice = { id: number; text: string };
 
-const Tell = createContext<(text: string) => void>(() => undefined);
+const NotifyContext = createContext<(text: string) => void>(() => undefined);
 
-/** Says what was done, for some seconds, to screen readers too. */
-export const useTell = () => use(Tell);
+/** Returns a function that notifies the user of what was done, for some seconds, and screen readers too. */
+export const useNotify = () => use(NotifyContext);
 
 let lastId = 0;
 
 export function Notices({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly ShownNotice[]>([]);
-  const tell = (text: string) => setNotices((before) => [...before, { id: (lastId += 1), text }]);
+  const notify = (text: string) => setNotices((before) => [...before, { id: (lastId += 1), text }]);
   const forget = (id: number) => setNotices((before) => before.filter((notice) => notice.id !== id));
   return (
-    <Tell value={tell}>
+    <NotifyContext value={notify}>
       <Toast.Provider duration={6_000} label="Notice">
         {children}
         {notices.map(({ id, text }) => (
@@ -28,6 +28,6 @@ export function Notices({ children }: { children: ReactNode }) {
         ))}
         <Toast.Viewport className="notices" label="Notices ({hotkey})" />
       </Toast.Provider>
-    </Tell>
+    </NotifyContext>
   );
 }

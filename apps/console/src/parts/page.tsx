@@ -1,10 +1,10 @@
 import { useLayoutEffect, type ReactNode } from 'react';
-import { titled } from '../session/brand.ts';
+import { titled } from '../settings.ts';
 import { Foreign } from './text-block.tsx';
 
-/** A page with its title, which is that of the window too, and may be a text from elsewhere. */
+/** A page with its title, which the window has too. The title may be foreign text. */
 export function Page({ title, tools, children }: { title: string; tools?: ReactNode; children: ReactNode }) {
-  // With what is shown, not after it.
+  // Together with the content, not after it.
   useLayoutEffect(() => {
     document.title = titled(title);
   }, [title]);

@@ -1,24 +1,27 @@
 import { useState } from 'react';
-import { Moment } from './values.tsx';
 import { dayOf, isSame, localOf, momentOf, periodFrom, periodOf, PRESETS, type Period, type Preset } from './time.ts';
+import { Moment } from './values.tsx';
 
 type PeriodFieldProps = {
   period: Period;
   choose: (period: Period) => void;
-  /** Whether it may be all of time. */
+  /** Whether any time may be chosen. */
   mayBeOpen?: boolean;
-  /** The first preset; none by default. */
+  /** The preset that `period` is, if it is one. */
   starts?: Preset | undefined;
 };
 
-/** A period, chosen by one press or to the minute. It is one of the moment at which it is chosen: a link to it shows others the same. */
+/**
+ * A period, chosen as a preset or to the minute. A preset is resolved at the moment of the choice, so that a link to it shows others
+ * the same period.
+ */
 export function PeriodField({ period, choose, mayBeOpen = false, starts }: PeriodFieldProps) {
   const [chosen, setChosen] = useState(() => starts && { preset: starts, period });
   const [isCustom, setCustom] = useState(false);
   const isOpen = period.since === undefined && period.until === undefined;
   const isChosen = (preset: Preset) => !isCustom && chosen?.preset === preset && isSame(chosen.period, period);
   const isNone = !isOpen && !PRESETS.some(isChosen);
-  const take = (preset: Preset) => {
+  const choosePreset = (preset: Preset) => {
     const wanted = periodOf(preset, new Date());
     setChosen({ preset, period: wanted });
     setCustom(false);
@@ -33,7 +36,7 @@ export function PeriodField({ period, choose, mayBeOpen = false, starts }: Perio
           </button>
         )}
         {PRESETS.map((preset) => (
-          <button key={preset} type="button" aria-pressed={isChosen(preset)} onClick={() => take(preset)}>
+          <button key={preset} type="button" aria-pressed={isChosen(preset)} onClick={() => choosePreset(preset)}>
             {preset}
           </button>
         ))}

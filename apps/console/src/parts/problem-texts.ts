@@ -1,4 +1,4 @@
-/** The pages with a remedy, by the links to them. */
+/** The pages with a remedy, and the texts of the links to them. */
 export const WAYS = {
   subscriptions: 'Open subscriptions',
   credentials: 'Open credentials',

@@ -17,7 +17,44 @@ export function Empty({ children }: { children: ReactNode }) {
   return <div className="state empty">{children}</div>;
 }
 
-/** A failure and its remedy, in the page's words, with a link; "Details" has the API's text. */
+type QueryState<T> = {
+  data: T | undefined;
+  error: Error | null;
+  failureReason: Error | null;
+  refetch: () => Promise<unknown>;
+};
+
+/** The result of a query, once there is one; until then that it loads, or the error. */
+export function Found<T>({
+  of,
+  what,
+  children,
+}: {
+  of: QueryState<T>;
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
+  const trouble = troubleOf(of);
+  // The previous result stays while retries fail.
+  if (of.data !== undefined) {
+    return (
+      <>
+        {trouble !== null && <Failed error={trouble} retry={() => void of.refetch()} />}
+        {children(of.data)}
+      </>
+    );
+  }
+  if (trouble !== null) return <Failed error={trouble} retry={() => void of.refetch()} />;
+  return <Loading what={what} />;
+}
+
+/** The error of a query, also while it is retried. */
+export const troubleOf = ({
+  error,
+  failureReason,
+}: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
+
+/** A failure and its remedy in the page's words, with a link. "Details" has the API's text. */
 export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
   const problem = error instanceof ProblemAnswer ? error : undefined;
   const text = problem && textOfProblem(problem.kind);
@@ -50,7 +87,7 @@ export function Failed({ error, retry }: { error: Error; retry?: () => void }) {
           </button>
         )}
       </div>
-      {problem !== undefined && <Details problem={problem} isSaid={help === problem.message} />}
+      {problem !== undefined && <Details problem={problem} isShown={help === problem.message} />}
     </div>
   );
 }
@@ -63,7 +100,7 @@ function FieldName({ place }: { place: string }) {
 
 const OF_OPERATORS: readonly WayOn[] = ['accounts', 'rejected'];
 
-/** Outside of the router too; to the client's own page, where an operator acts for it. */
+/** Links to the page with the remedy; while an operator acts for a client, to the page of the client. Works outside of the router. */
 function OnwardLink({ way }: { way: WayOn }) {
   const client = useClientInAddress();
   if (way === 'sign-in') {
@@ -77,13 +114,15 @@ function OnwardLink({ way }: { way: WayOn }) {
   return <a href={`#${isOfClient ? placeOfClient(client) : ''}/${way}`}>{WAYS[way]}</a>;
 }
 
-/** The API's text, for a caller of the API, and the id by which support finds the request. */
-function Details({ problem: { kind, status, requestId, message }, isSaid }: DetailsProps) {
-  if (status === 0 || (isSaid && requestId === undefined)) return null;
+type DetailsProps = { problem: ProblemAnswer; isShown: boolean };
+
+/** The API's text, unless the page shows it already, and the id by which support finds the request. */
+function Details({ problem: { kind, status, requestId, message }, isShown }: DetailsProps) {
+  if (status === 0 || (isShown && requestId === undefined)) return null;
   return (
     <details className="small">
       <summary>Details</summary>
-      {!isSaid && (
+      {!isShown && (
         <p>
           <Foreign text={message} />
         </p>
@@ -98,43 +137,4 @@ function Details({ problem: { kind, status, requestId, message }, isSaid }: Deta
       </p>
     </details>
   );
-}
-
-type DetailsProps = { problem: ProblemAnswer; isSaid: boolean };
-
-type QueryState<T> = {
-  data: T | undefined;
-  error: Error | null;
-  failureReason: Error | null;
-  refetch: () => Promise<unknown>;
-};
-
-/** The error of a query, also during automatic retries. */
-export const troubleOf = ({
-  error,
-  failureReason,
-}: Pick<QueryState<unknown>, 'error' | 'failureReason'>): Error | null => error ?? failureReason;
-
-/** The result of a query, once there is one; until then a loading state, or the error. */
-export function Found<T>({
-  of,
-  what,
-  children,
-}: {
-  of: QueryState<T>;
-  what: string;
-  children: (data: T) => ReactNode;
-}) {
-  const trouble = troubleOf(of);
-  // The previous result stays while retries fail.
-  if (of.data !== undefined) {
-    return (
-      <>
-        {trouble !== null && <Failed error={trouble} retry={() => void of.refetch()} />}
-        {children(of.data)}
-      </>
-    );
-  }
-  if (trouble !== null) return <Failed error={trouble} retry={() => void of.refetch()} />;
-  return <Loading what={what} />;
 }

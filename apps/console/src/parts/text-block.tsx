@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-/** Beyond it a browser takes seconds to lay a text out. */
+/** A browser needs seconds to lay out a longer text. */
 const SHOWN = 20_000;
 
 /**
- * A text from elsewhere: nothing in it is more than text. Lines wrap anywhere, and what turns the direction of reading ends
- * with the text. Of a long one the beginning is shown; all of it can be copied.
+ * Foreign text: whatever it contains is shown as text. Lines wrap anywhere, and a change of the direction of reading ends with it. Of a
+ * long text the beginning is shown; all of it can be copied.
  */
 export function TextBlock({ text, label }: { text: string; label: string }) {
   const [isWhole, setWhole] = useState(false);
@@ -27,50 +27,11 @@ export function TextBlock({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A short text from elsewhere within a line. */
-export function Foreign({ text }: { text: string }) {
-  return <bdi className="foreign">{visible(text)}</bdi>;
-}
-
-/** Beyond it, blanks would be more than the text. */
-const DEEPEST = 100;
-
-/** JSON as people read it, digit for digit: only what stands between its parts changes. What is nested too deep stays as it is. */
-export function indented(json: string): string {
-  let depth = 0;
-  let written = '';
-  // A string, or a bracket, comma or colon, or anything else between them.
-  for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)) {
-    if (part === '}' || part === ']') written += `\n${'  '.repeat(Math.max(0, --depth))}${part}`;
-    else if (part === '{' || part === '[') written += `${part}\n${'  '.repeat(++depth)}`;
-    else if (part === ',') written += `,\n${'  '.repeat(depth)}`;
-    else written += part === ':' ? ': ' : part;
-    if (depth > DEEPEST) return json;
-  }
-  return written.replaceAll(/([{[])\s+([}\]])/g, '$1$2');
-}
-
-// oxlint-disable-next-line no-control-regex -- these are what is looked for
-const HIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g;
-
-/** Shows characters that turn the direction of reading, or are invisible, by their numbers. */
-const visible = (text: string): string => text.replaceAll(HIDDEN, (sign) => `⟨${numberOf(sign)}⟩`);
-
-/** How many signs of a text `visible` would show by their number, and the first of them with its line, from 1. */
-export function hiddenSigns(text: string): { count: number; first?: { name: string; line: number } } {
-  const at = text.search(HIDDEN);
-  if (at === -1) return { count: 0 };
-  const first = { name: numberOf(text.charAt(at)), line: text.slice(0, at).split('\n').length };
-  return { count: text.match(HIDDEN)?.length ?? 0, first };
-}
-
-const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
-
 type CopyProps = {
   text: string;
   /** Name of the copied value. */
   label: string;
-  /** Whether the button says that, too, and not to screen readers alone. */
+  /** Whether the button shows the name, which screen readers always get. */
   isNamed?: boolean;
 };
 
@@ -87,3 +48,42 @@ export function CopyButton({ text, label, isNamed = false }: CopyProps) {
     </button>
   );
 }
+
+/** A short foreign text within a line. */
+export function Foreign({ text }: { text: string }) {
+  return <bdi className="foreign">{visible(text)}</bdi>;
+}
+
+/** Deeper, indentation would be longer than the text. */
+const DEEPEST = 100;
+
+/** Indents JSON. No digit changes, only what is between its tokens. What is nested too deep stays as it is. */
+export function indented(json: string): string {
+  let depth = 0;
+  let written = '';
+  // A string, or a bracket, comma or colon, or anything else between them.
+  for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)) {
+    if (part === '}' || part === ']') written += `\n${'  '.repeat(Math.max(0, --depth))}${part}`;
+    else if (part === '{' || part === '[') written += `${part}\n${'  '.repeat(++depth)}`;
+    else if (part === ',') written += `,\n${'  '.repeat(depth)}`;
+    else written += part === ':' ? ': ' : part;
+    if (depth > DEEPEST) return json;
+  }
+  return written.replaceAll(/([{[])\s+([}\]])/g, '$1$2');
+}
+
+// oxlint-disable-next-line no-control-regex -- the pattern is about control characters
+const HIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g;
+
+/** Shows characters that change the direction of reading, or are invisible, by their numbers. */
+const visible = (text: string): string => text.replaceAll(HIDDEN, (sign) => `⟨${numberOf(sign)}⟩`);
+
+/** Counts the characters that `visible` shows by their numbers, and finds the first one and its line, from 1. */
+export function hiddenSigns(text: string): { count: number; first?: { name: string; line: number } } {
+  const at = text.search(HIDDEN);
+  if (at === -1) return { count: 0 };
+  const first = { name: numberOf(text.charAt(at)), line: text.slice(0, at).split('\n').length };
+  return { count: text.match(HIDDEN)?.length ?? 0, first };
+}
+
+const numberOf = (sign: string): string => `U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;

@@ -26,7 +26,7 @@ export function writtenDuration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** From when until before when, as RFC 3339; open where one is left out. */
+/** From `since` until before `until`, as RFC 3339; open at the end that is left out. */
 export type Period = { since?: string; until?: string };
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The time, once a second, for as long as it `matters`. */
+/** The current time in milliseconds, renewed every second while it `matters`. */
 export function useNow(matters: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

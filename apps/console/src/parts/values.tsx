@@ -1,7 +1,7 @@
 import { inUtc, writtenHere } from './time.ts';
-import { lookOf, statusWord } from './words.ts';
+import { statusWord, styleOf } from './words.ts';
 
-/** A time with its date, in the viewer's zone, which it names; in UTC, to the millisecond, for who points at it. */
+/** A time with its date, in the viewer's zone, which it names. Its tooltip has it in UTC, to the millisecond. */
 export function Moment({ at }: { at: string }) {
   return (
     <time dateTime={at} title={inUtc(at)}>
@@ -10,7 +10,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** The beginning of a guid, which is enough to tell it from its neighbours; all of it for who points at it or copies. */
+/** The beginning of a guid, which distinguishes it from its neighbours. Its tooltip has the whole guid. */
 export function Guid({ guid }: { guid: string }) {
   return (
     <code className="guid" title={guid} aria-label={guid}>
@@ -19,9 +19,9 @@ export function Guid({ guid }: { guid: string }) {
   );
 }
 
-/** A status as a word, a colour and a mark: none of them alone. */
+/** A status as a word, a colour and a mark: none of them is needed to understand the others. */
 export function Status({ of }: { of: string }) {
-  const { tone, mark } = lookOf(of);
+  const { tone, mark } = styleOf(of);
   return (
     <span className={`status ${tone}`}>
       <span aria-hidden="true">{mark}</span> {statusWord(of)}

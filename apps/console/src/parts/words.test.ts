@@ -10,7 +10,7 @@ import {
   FEED,
   FILTERS,
   HEALTH,
-  lookOf,
+  styleOf,
   PAUSES,
   REPLAYS,
   ruleInWords,
@@ -128,7 +128,7 @@ describe('a status', () => {
     ['neutral –', 'suppressed, notice, none, empty, ended, revoked, expired, of tomorrow'],
   ])('looks %s where it is one of %s', (look, names) => {
     for (const name of names.split(', ')) {
-      const { tone, mark } = lookOf(name);
+      const { tone, mark } = styleOf(name);
       expect(`${name}: ${tone} ${mark}`).toBe(`${name}: ${look}`);
     }
   });
@@ -319,10 +319,10 @@ describe('what happened', () => {
     ['notice', { at: '1', action: null, host: 'h', kind: 'k', ends_at: 'then' }, ['1', 'h', 'notice', 'then', 'k']],
     ['attempt', { at: '1', action: 'a' }, ['1', 'a', 'attempt']],
     ['skipped', { at: '1', action: 'a' }, undefined],
-  ])('is told of %s %j by %j', (event, data, told) => {
+  ])('is told of %s %j by %j', (event, data, answerOf) => {
     const item = readItem({ event, data: JSON.stringify(data) }, 1);
     const figures = item && [item.at, item.action, item.result, item.reason, item.notice, item.httpStatus];
-    expect(figures?.filter((each) => each !== undefined)).toEqual(told);
+    expect(figures?.filter((each) => each !== undefined)).toEqual(answerOf);
   });
 
   test('before is told by the last attempt, or by how the delivery stands', () => {
@@ -335,8 +335,8 @@ describe('what happened', () => {
       status: 'dropped',
       reason: 'unsubscribed',
     };
-    const told = (attempts: object[]) => itemOfDelivery({ ...delivery, attempts } as never, -4);
-    expect(told([])).toMatchObject({
+    const answerOf = (attempts: object[]) => itemOfDelivery({ ...delivery, attempts } as never, -4);
+    expect(answerOf([])).toMatchObject({
       place: -4,
       at: '1',
       result: 'dropped',
@@ -348,7 +348,7 @@ describe('what happened', () => {
       { ...attempt, at: '2', attempt: 1, kind: 'failed' },
       { ...attempt, kind: 'exhausted' },
     ];
-    expect(told([first, last])).toMatchObject({
+    expect(answerOf([first, last])).toMatchObject({
       at: attempt.at,
       result: 'exhausted',
       attempt: 3,

@@ -1,18 +1,18 @@
-/** The page's words for what the interface calls otherwise. Each table is tried whole. */
+/** The page's words for what the API names otherwise. A test checks each table completely. */
 
 /** A colour means one thing: arrived, to be retried, needs a person, anything else. */
 type Tone = 'good' | 'retry' | 'bad' | 'neutral';
 
-type StatusLook = { tone: Tone; mark: string };
+type StatusStyle = { tone: Tone; mark: string };
 
-const looks = (tone: Tone, mark: string, ...names: string[]): [string, StatusLook][] =>
+const styled = (tone: Tone, mark: string, ...names: string[]): [string, StatusStyle][] =>
   names.map((name) => [name, { tone, mark }]);
 
-const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
-  ...looks('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
-  ...looks('retry', '↻', 'failed', 'retrying'),
-  ...looks('retry', '!', 'not answering'),
-  ...looks(
+const STYLES: ReadonlyMap<string, StatusStyle> = new Map([
+  ...styled('good', '✓', 'delivered', 'active', 'valid', 'done', 'created', 'changed', 'ready', 'running'),
+  ...styled('retry', '↻', 'failed', 'retrying'),
+  ...styled('retry', '!', 'not answering'),
+  ...styled(
     'bad',
     '✕',
     'exhausted',
@@ -24,15 +24,15 @@ const LOOKS: ReadonlyMap<string, StatusLook> = new Map([
     'not known',
     'not running',
   ),
-  ...looks('bad', '■', 'stopped'),
-  ...looks('neutral', '…', 'waiting', 'begun', 'open', 'not known yet'),
-  ...looks('neutral', '‖', 'paused', 'suspended'),
+  ...styled('bad', '■', 'stopped'),
+  ...styled('neutral', '…', 'waiting', 'begun', 'open', 'not known yet'),
+  ...styled('neutral', '‖', 'paused', 'suspended'),
 ]);
 
-const OTHER: StatusLook = { tone: 'neutral', mark: '–' };
+const OTHER: StatusStyle = { tone: 'neutral', mark: '–' };
 
 /** The colour and the mark of a status. */
-export const lookOf = (status: string): StatusLook => LOOKS.get(status) ?? OTHER;
+export const styleOf = (status: string): StatusStyle => STYLES.get(status) ?? OTHER;
 
 const STATUSES: Readonly<Record<string, string>> = {
   exhausted: 'given up',
@@ -51,7 +51,7 @@ const RULES: Readonly<Record<string, string>> = {
 /** For people, why a rule switched a subscription off. */
 export const ruleInWords = (rule: string): string => RULES[rule] ?? rule;
 
-/** Ends of deliveries in an hour, in the order in which it is drawn. */
+/** Outcomes counted by the hour, in the order in which they are drawn. */
 export const HEALTH = {
   delivered: 'delivered',
   retried: 'retried',
@@ -59,7 +59,7 @@ export const HEALTH = {
   suppressed: 'not sent',
 } as const;
 
-/** Why deliveries wait, as the end of a sentence to the client that they are for, and in a list for operators. */
+/** Why deliveries wait: as the end of a sentence for the client, and in a list for operators. */
 export const WAITING = {
   full: ['its endpoint answers, and takes no more at once.', 'at its limit of open requests'],
   hung: ['its endpoint does not answer.', 'not answering'],
@@ -70,10 +70,10 @@ export const WAITING = {
   open: ['a request of it is under way.', 'request under way'],
 } as const satisfies Record<string, readonly [toClient: string, toOperators: string]>;
 
-/** How an attempt was asked for by hand. */
+/** Attempts that were requested by hand. */
 export const BY_HAND = { resend: 'Resend', test: 'Test' } as const;
 
-/** How the feed stands. */
+/** The states of the feed. */
 export const FEED = { connecting: 'Connecting …', live: 'Live', broken: 'Interrupted' } as const;
 
 /** The filters of the list of deliveries. */

@@ -1,30 +1,30 @@
 import { useSyncExternalStore } from 'react';
-import type { ActedFor } from '../api/ask.ts';
+import type { ActedFor } from '../api/create-api.ts';
 
 const PLACE = /^#(\/clients\/([0-9a-f-]{36})\/([^/?]+))/;
 
-/** Returns the address of operators' pages of a client, behind the `#`. */
+/** Returns the address of a client's pages for operators, behind the `#`. */
 export const placeOfClient = ({ account, client }: ActedFor): string =>
   `/clients/${account}/${encodeURIComponent(client)}`;
 
-/** The client whose pages the address names; undefined where it names others. */
+/** Returns the client whose pages the address names; undefined if it names others. */
 export function useClientInAddress(): ActedFor | undefined {
   const [, , account, client] = useSyncExternalStore(subscribe, placeInAddress).match(PLACE) ?? [];
   const decoded = client === undefined ? undefined : textOf(client);
   return account === undefined || decoded === undefined ? undefined : { account, client: decoded };
 }
 
-/** Undefined where that is no such encoding. */
+function placeInAddress(): string {
+  return PLACE.exec(location.hash)?.[0] ?? '';
+}
+
+/** Decodes a segment of a path; undefined if that is impossible. */
 function textOf(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded);
   } catch {
     return undefined;
   }
-}
-
-function placeInAddress(): string {
-  return PLACE.exec(location.hash)?.[0] ?? '';
 }
 
 function subscribe(listener: () => void): () => void {

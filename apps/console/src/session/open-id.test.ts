@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { takeAnswer } from './open-id.ts';
+import { consumeAnswer } from './open-id.ts';
 
 const PAGE = 'https://api.test/console/';
 
@@ -10,7 +10,7 @@ function takenAt(address: string) {
     here.location.href = url;
   }
   Object.assign(globalThis, here);
-  const taken = takeAnswer();
+  const taken = consumeAnswer();
   return { taken: taken && Object.fromEntries(taken), address: here.location.href };
 }
 
@@ -18,7 +18,7 @@ afterEach(() => {
   for (const name of ['location', 'history']) Reflect.deleteProperty(globalThis, name);
 });
 
-describe('takeAnswer', () => {
+describe('consumeAnswer', () => {
   test.each([
     ['a code', { code: 'c', state: 's' }],
     ['a refusal', { error: 'access_denied', state: 's' }],

@@ -1,15 +1,14 @@
+/** How the page signs in when it opens. */
+import { root } from '../api/create-api.ts';
 import { ProblemAnswer, problemOf, unreachable } from '../api/problem.ts';
-import type { PageSettings } from '../api/settings.ts';
-import { explainSignIn } from './explain-sign-in.ts';
-import { forget, kept, newId, heldBySiblings, type SignInToken } from './tabs.ts';
-import { hostOf } from './issuer.ts';
-import { grantFor, takeAnswer } from './open-id.ts';
+import type { PageSettings } from '../settings.ts';
+import { consumeAnswer, explainSignIn, grantFor, hostOf } from './open-id.ts';
 import { followSiblings, signIn, stayOut } from './session.ts';
-import { root } from '../api/ask.ts';
+import { askSiblings, forget, kept, newId, type SignInToken } from './tabs.ts';
 
 /**
- * Signs in by the first that there is: a link that opened the page, the answer of an issuer, what this tab has kept, what another tab
- * of this page holds. Otherwise one has to sign in, and is told why what there was did not do.
+ * Signs in by the first of these that there is: a link that opened the page, the answer of an issuer, the token that this tab has
+ * stored, the token of another tab of this page. Otherwise one has to sign in, and is shown why what there was did not work.
  */
 export async function resume(settings: PageSettings): Promise<void> {
   reloadByLinks();
@@ -23,8 +22,8 @@ export async function resume(settings: PageSettings): Promise<void> {
 
 async function resumeByAddress(settings: PageSettings): Promise<boolean> {
   const { view, signIn: issuer } = settings;
-  const code = view === 'client' ? takeLink() : undefined;
-  const answer = issuer && takeAnswer();
+  const code = view === 'client' ? consumeLink() : undefined;
+  const answer = issuer && consumeAnswer();
   if (code !== undefined) {
     // The link may be for another user, whether it opens or not.
     forget();
@@ -37,10 +36,10 @@ async function resumeByAddress(settings: PageSettings): Promise<boolean> {
 }
 
 async function resumeByTabs(settings: PageSettings): Promise<boolean> {
-  const held = kept() ?? (await heldBySiblings());
-  if (held === undefined) return false;
+  const token = kept() ?? (await askSiblings());
+  if (token === undefined) return false;
   try {
-    await signIn(held, { settings, isKept: true, isNew: false });
+    await signIn(token, { settings, isKept: true, isNew: false });
   } catch (error) {
     if (error instanceof ProblemAnswer && !error.isPassing) forget();
     throw error;
@@ -51,14 +50,14 @@ async function resumeByTabs(settings: PageSettings): Promise<boolean> {
 /** The code of a link, and the page that follows it, if any. */
 const LINK = /^#link=([\w-]+)(\/.*)?$/;
 
-/** The code of the link that opened the page; undefined where none did. It no longer stands in the address then. */
-function takeLink(): string | undefined {
+/** Returns the code of the link that opened the page, and removes it from the address; undefined if no link did. */
+function consumeLink(): string | undefined {
   const [, code, place = '/'] = LINK.exec(location.hash) ?? [];
   if (code !== undefined) history.replaceState(null, '', `#${place}`);
   return code;
 }
 
-/** Takes the code of a link, which is good for one use, for what one is signed in by. Throws a Problem. */
+/** Exchanges the code of a link, which is good for one use, for a token. Throws a Problem. */
 async function openLink(code: string): Promise<SignInToken> {
   const response = await fetch(new URL('v1/console-sessions', root), {
     method: 'POST',
@@ -74,7 +73,7 @@ async function openLink(code: string): Promise<SignInToken> {
   return { id: newId(), token, endsAtMs: Date.parse(endsAt), isByLink: true };
 }
 
-/** A link that is put into the address of an open page, as a parent may, only changes what is behind the #. */
+/** A link that is put into the address of an open page, as a parent may, only changes the fragment: the page loads again. */
 function reloadByLinks(): void {
   addEventListener('hashchange', () => {
     if (LINK.test(location.hash)) location.reload();

@@ -1,14 +1,23 @@
+/**
+ * The session of this tab: who is signed in, by which token, and what it permits.
+ *
+ *   starting ─┬─ signIn ──► in (session) ── signOut, leave ──► out (why) ── signIn ──► in …
+ *             └─ stayOut ───────────────────────────────────►
+ *
+ * `leave` follows a 401 of the API, the end of the token, and the sign-out of a sibling; a tab that is out signs in when a sibling
+ * does. A sign-in that another one replaces meanwhile changes nothing any more: each step compares itself with `current`. An operator
+ * may act for a client: whatever is below `Acting` then uses the session of the client.
+ */
 import { createContext, use, useSyncExternalStore } from 'react';
-import { askWith, root, type ActedFor, type ApiClient } from '../api/ask.ts';
-import { isObject, problemOf, unreachable, ProblemAnswer } from '../api/problem.ts';
-import type { PageSettings } from '../api/settings.ts';
-import { explainSignIn, isRefused } from './explain-sign-in.ts';
-import { forget, keep, type SignInToken, listenToSiblings, tellSiblings, NAME, heldBySiblings } from './tabs.ts';
-import { hostOf, renewAt } from './issuer.ts';
+import { createApi, root, type ActedFor, type ApiClient } from '../api/create-api.ts';
+import { isObject, ProblemAnswer, problemOf, unreachable } from '../api/problem.ts';
+import type { PageSettings } from '../settings.ts';
+import { explainSignIn, hostOf, isRefused, renewAt } from './open-id.ts';
+import { askSiblings, forget, keep, listenToSiblings, NAME, postToSiblings, type SignInToken } from './tabs.ts';
 
 /** The owner of the token, and what it may do. */
 export type Session = {
-  ask: ApiClient;
+  api: ApiClient;
   view: PageSettings['view'];
   account: string;
   /** The account's name; null if it has none. */
@@ -25,8 +34,8 @@ type SessionState =
   | { kind: 'in'; session: Session; isByLink: boolean };
 
 /** The current sign-in of this tab, or the one under way. */
-type Current = ReturnType<typeof renewing> & {
-  /** Beyond a reload, and for siblings. */
+type Current = RenewedToken & {
+  /** Whether it survives a reload, and siblings share it. */
   isKept: boolean;
 };
 
@@ -39,44 +48,44 @@ function become(next: SessionState): void {
   for (const listener of listeners) listener();
 }
 
-type How = {
+type SignInOptions = {
   settings: PageSettings;
   isKept: boolean;
-  /** Whether other tabs do not have it yet. */
+  /** Whether other tabs do not have the token yet. */
   isNew: boolean;
 };
 
 /**
- * Signs in by a token, and renews it while its issuer allows that. What is kept, other tabs of this page have too: nothing is in an
- * address. Throws a Problem where the token does not hold.
+ * Signs in by a token, and renews it while its issuer allows that. A token that is kept, other tabs of this page have too: no address
+ * contains one. Throws a Problem where the token is not valid.
  */
-export async function signIn(first: SignInToken, { settings, isKept, isNew }: How): Promise<void> {
+export async function signIn(first: SignInToken, { settings, isKept, isNew }: SignInOptions): Promise<void> {
   const { view, signIn: issuer } = settings;
-  const own: Current = {
+  const begun: Current = {
     isKept,
     ...renewing(first, {
-      renew: (held) => (issuer === undefined ? Promise.resolve(held) : renewAt(issuer, held)),
+      renew: (last) => (issuer === undefined ? Promise.resolve(last) : renewAt(issuer, last)),
       onRenewed(held) {
-        if (current !== own || !isKept) return;
+        if (current !== begun || !isKept) return;
         keep(held);
-        tellSiblings({ kind: 'renewed', held });
+        postToSiblings({ kind: 'renewed', held });
       },
       onEnd(error) {
-        if (current === own) signOut(`Your sign-in has ended. ${explainSignIn(error, issuer && hostOf(issuer))}`);
+        if (current === begun) signOut(`Your sign-in has ended. ${explainSignIn(error, issuer && hostOf(issuer))}`);
       },
     }),
   };
-  current = own;
+  current = begun;
   try {
-    const who = await whose(await own.access(), view);
-    if (current !== own) return;
-    if (isKept) keep(own.held());
+    const owner = await ownerOf(await begun.access(), view);
+    if (current !== begun) return;
+    if (isKept) keep(begun.token());
     // A link is for the page that it was put into.
-    if (isKept && isNew && !first.isByLink) tellSiblings({ kind: 'in', held: own.held() });
-    const ask = askWith({ token: own.access, onSignedOut: (why) => leave(own, why) });
-    become({ kind: 'in', session: { ask, view, ...who }, isByLink: first.isByLink === true });
+    if (isKept && isNew && !first.isByLink) postToSiblings({ kind: 'in', held: begun.token() });
+    const api = createApi({ token: begun.access, onSignedOut: (why) => leave(begun, why) });
+    become({ kind: 'in', session: { api, view, ...owner }, isByLink: first.isByLink === true });
   } catch (error) {
-    if (current === own) current = undefined;
+    if (current === begun) current = undefined;
     throw error;
   }
 }
@@ -84,7 +93,7 @@ export async function signIn(first: SignInToken, { settings, isKept, isNew }: Ho
 /** Signs out, and with this tab all others that are signed in by the same. */
 export function signOut(why?: string): void {
   if (current === undefined) return;
-  tellSiblings({ kind: 'out', id: current.held().id });
+  postToSiblings({ kind: 'out', id: current.token().id });
   leave(current, why);
 }
 
@@ -93,38 +102,38 @@ function leave(left: Current, why?: string): void {
   if (current !== left) return;
   forget();
   current = undefined;
-  const isOver = why !== undefined && left.held().isByLink === true;
+  const isOver = why !== undefined && left.token().isByLink === true;
   stayOut(isOver ? `${why} Ask for a new link, or reload the page that showed this one.` : why);
+}
+
+/** Shows the sign-in page, with the reason why nobody is signed in. */
+export function stayOut(why?: string): void {
+  become({ kind: 'out', why });
 }
 
 /** Whether another page shows this one within its own. */
 export const isFramed = window.parent !== window;
 
-/** Has people sign in, and says why. */
-export function stayOut(why?: string): void {
-  become({ kind: 'out', why });
-}
-
-/** Does what other tabs of this page do: signs in, goes on with a renewed token, signs out. */
+/** Does what other tabs of this page do: signs in, continues with a renewed token, signs out. */
 export function followSiblings(settings: PageSettings): void {
   listenToSiblings({
-    heldHere(id) {
+    tokenHere(id) {
       if (state.kind !== 'in' || current?.isKept !== true) return undefined;
-      const held = current.held();
-      return id === undefined || id === held.id ? held : undefined;
+      const token = current.token();
+      return id === undefined || id === token.id ? token : undefined;
     },
-    onIn(held) {
-      // If the link fails, one can sign in here as well.
+    onIn(token) {
+      // If that fails, one can still sign in here.
       if (state.kind === 'out' && !isFramed)
-        signIn(held, { settings, isKept: true, isNew: false }).catch(() => undefined);
+        signIn(token, { settings, isKept: true, isNew: false }).catch(() => undefined);
     },
-    onRenewed(held) {
-      if (current?.held().id !== held.id) return;
-      current.adopt(held);
-      keep(held);
+    onRenewed(token) {
+      if (current?.token().id !== token.id) return;
+      current.adopt(token);
+      keep(token);
     },
     onOut(id) {
-      if (current?.held().id === id) leave(current);
+      if (current?.token().id === id) leave(current);
     },
   });
 }
@@ -148,7 +157,7 @@ export function useIsByLink(): boolean {
 /** Everything below it uses this client session, though an operator signed in. */
 export const Acting = createContext<Session | undefined>(undefined);
 
-/** Returns the session; only for parts that are shown after sign-in. */
+/** Returns the session; only for components that are shown after sign-in. */
 export function useSignedIn(): Session {
   const now = useSession();
   const acting = use(Acting);
@@ -158,18 +167,19 @@ export function useSignedIn(): Session {
 
 /** The session of an operator who acts for a client. Throws a Problem where there is no such account. */
 export async function actFor(operator: Session, client: ActedFor): Promise<Session> {
-  const { token, onSignedOut } = operator.ask;
-  const ask = askWith({ token, onSignedOut, actingFor: client });
-  return { ask, view: 'client', ...(await whoIs(ask.url('/v1/token'), await token())) };
+  const { token, onSignedOut } = operator.api;
+  const api = createApi({ token, onSignedOut, actingFor: client });
+  return { api, view: 'client', ...(await readOwner(api.url('/v1/token'), await token())) };
 }
 
 export const mayWrite = ({ scopes }: Session): boolean => scopes.includes('webhooks:write');
 
-async function whose(token: string, view: PageSettings['view']): Promise<Omit<Session, 'ask' | 'view'>> {
-  return whoIs(new URL(view === 'operator' ? 'v1/admin/token' : 'v1/token', root).href, token);
-}
+type TokenOwner = Omit<Session, 'api' | 'view'>;
 
-async function whoIs(url: string, token: string): Promise<Omit<Session, 'ask' | 'view'>> {
+const ownerOf = async (token: string, view: PageSettings['view']): Promise<TokenOwner> =>
+  readOwner(new URL(view === 'operator' ? 'v1/admin/token' : 'v1/token', root).href, token);
+
+async function readOwner(url: string, token: string): Promise<TokenOwner> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch(() => {
     throw unreachable();
   });
@@ -177,85 +187,83 @@ async function whoIs(url: string, token: string): Promise<Omit<Session, 'ask' | 
   if (!response.ok) throw problemOf(response, body);
   const data = isObject(body) && isObject(body['data']) ? body['data']['object'] : body;
   // The document describes the answer so.
-  const who = data as {
+  const owner = data as {
     account_guid: string;
     account_name?: string | null;
     client_id: string;
     interface?: 'shipper' | 'carrier';
     scopes: string[];
   };
-  const { account_guid: account, account_name: name = null, client_id: client, interface: side, scopes } = who;
+  const { account_guid: account, account_name: name = null, client_id: client, interface: side, scopes } = owner;
   return { account, name, client, interface: side, scopes };
 }
 
-/** The access token to ask with now. Throws a Problem where there is none. */
-type Access = () => Promise<string>;
-
 type Renewal = {
-  /** Asks the issuer for the next one. */
-  renew: (held: SignInToken) => Promise<SignInToken>;
-  onRenewed: (held: SignInToken) => void;
+  /** Requests the next token from the issuer. */
+  renew: (last: SignInToken) => Promise<SignInToken>;
+  onRenewed: (token: SignInToken) => void;
   /** Called once the issuer refuses to renew it. */
   onEnd: (error: unknown) => void;
 };
 
-type Renewed = {
-  access: Access;
-  held: () => SignInToken;
-  /** Goes on with what a sibling has. */
-  adopt: (held: SignInToken) => void;
+type RenewedToken = {
+  /** Returns the access token for a request that is made now. Throws a Problem where there is none. */
+  access: () => Promise<string>;
+  token: () => SignInToken;
+  /** Continues with the token of a sibling. */
+  adopt: (token: SignInToken) => void;
 };
 
 /** An access token is renewed this long before its end; at half of its life if that is shorter. */
 const AHEAD_MS = 60_000;
 
 /**
- * Access by what one is signed in by, renewed when it is asked for near its end: by one request for all who ask meanwhile, in this tab
- * and its siblings, since a refresh token may be good for one use. While the issuer does not answer, the token is used until its end.
+ * A token that is renewed when it is used near its end: by one request for all who use it meanwhile, in this tab and its siblings,
+ * since a refresh token may be good for one use. While the issuer does not answer, the token is used until its end.
  */
-function renewing(first: SignInToken, { renew, onRenewed, onEnd }: Renewal): Renewed {
-  let held = first;
+function renewing(first: SignInToken, { renew, onRenewed, onEnd }: Renewal): RenewedToken {
+  let token = first;
   let renewAtMs = dueAtMs(first);
   let renewed: Promise<void> | undefined;
 
   const adopt = (next: SignInToken) => {
-    held = next;
+    token = next;
     renewAtMs = dueAtMs(next);
   };
-  const isDue = () => held.refreshToken !== undefined && Date.now() >= renewAtMs;
-  const renewInTurn = () =>
-    inTurn(held.id, async () => {
-      const theirs = await heldBySiblings(held.id);
-      if (theirs !== undefined && (theirs.endsAtMs ?? 0) > (held.endsAtMs ?? 0)) adopt(theirs);
+  const isDue = () => token.refreshToken !== undefined && Date.now() >= renewAtMs;
+  const renewOnce = () =>
+    inOneTab(token.id, async () => {
+      const theirs = await askSiblings(token.id);
+      if (theirs !== undefined && (theirs.endsAtMs ?? 0) > (token.endsAtMs ?? 0)) adopt(theirs);
       if (!isDue()) return;
-      adopt(await renew(held));
-      onRenewed(held);
+      adopt(await renew(token));
+      onRenewed(token);
     });
   const access = async () => {
-    if (!isDue()) return held.token;
-    renewed ??= renewInTurn().finally(() => (renewed = undefined));
+    if (!isDue()) return token.token;
+    renewed ??= renewOnce().finally(() => (renewed = undefined));
     try {
       await renewed;
     } catch (error) {
       if (isRefused(error)) {
         onEnd(error);
-        throw over();
+        throw ended();
       }
-      if (Date.now() >= (held.endsAtMs ?? Infinity)) throw error;
+      if (Date.now() >= (token.endsAtMs ?? Infinity)) throw error;
     }
-    return held.token;
+    return token.token;
   };
-  return { access, held: () => held, adopt };
+  return { access, token: () => token, adopt };
 }
 
 function dueAtMs({ endsAtMs }: SignInToken): number {
   return endsAtMs === undefined ? Infinity : endsAtMs - Math.min(AHEAD_MS, (endsAtMs - Date.now()) / 2);
 }
 
-/** Does it in no two tabs at once. */
-async function inTurn(id: string, work: () => Promise<void>): Promise<void> {
+/** Works once no other tab works under the same id. */
+async function inOneTab(id: string, work: () => Promise<void>): Promise<void> {
   await navigator.locks.request(`${NAME} ${id}`, work);
 }
 
-const over = (): ProblemAnswer =>
+const ended = (): ProblemAnswer =>
   new ProblemAnswer({ kind: 'invalid-token', status: 401, title: 'Signed out', detail: 'Your sign-in has ended.' });

@@ -1,12 +1,9 @@
 import { useEffect, useState, type SyntheticEvent } from 'react';
-import type { PageSettings } from '../api/settings.ts';
 import { Foreign } from '../parts/text-block.tsx';
-import { brandName, titled } from './brand.ts';
-import { explainSignIn } from './explain-sign-in.ts';
-import { newId } from './tabs.ts';
-import { hostOf } from './issuer.ts';
-import { leadToIssuer } from './open-id.ts';
+import { brandName, titled, type PageSettings } from '../settings.ts';
+import { explainSignIn, hostOf, leadToIssuer } from './open-id.ts';
 import { isFramed, signIn } from './session.ts';
+import { newId } from './tabs.ts';
 
 type SignInProps = { settings: PageSettings; why: string | undefined };
 
@@ -33,8 +30,8 @@ export function SignInPage({ settings, why }: SignInProps) {
   };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const held = { id: newId(), token: token.trim() };
-    void work(() => signIn(held, { settings, isKept: !isForgotten, isNew: true }));
+    const signInToken = { id: newId(), token: token.trim() };
+    void work(() => signIn(signInToken, { settings, isKept: !isForgotten, isNew: true }));
   };
   return (
     <main className="sign-in">

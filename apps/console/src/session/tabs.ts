@@ -1,4 +1,17 @@
-/** The token of a sign-in. A tab holds it, and its siblings the same. */
+/**
+ * The token that this tab is signed in by, and what it shares with its siblings: the other tabs of this page. A tab stores its token
+ * until it is closed; a new tab has none, and asks its siblings. They speak over a channel of the browser:
+ *
+ *   ask      a tab looks for a token: any, or the latest of one id
+ *   answer   each sibling that has such a token, to that tab alone
+ *   in       a tab has signed in, by a token of its own
+ *   renewed  a tab has the next token of the same id
+ *   out      a tab has signed out: whoever has that id follows
+ *
+ * A frame that may store nothing, or has no channel, has its token in memory alone.
+ */
+
+/** The token of a sign-in. A tab has it, and its siblings the same. */
 export type SignInToken = {
   /** The same in each tab that has it. */
   id: string;
@@ -11,16 +24,16 @@ export type SignInToken = {
   isByLink?: boolean | undefined;
 };
 
-/** Over plain http, too, where browsers make no UUID. */
+/** Returns a new id, also over plain http, where browsers make no UUID. */
 export const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
 
-/** Another page of the same origin, below another path, is not this one. */
+/** The name of what tabs of this page share. A page of the same origin below another path has another. */
 export const NAME = `waybell.signed-in ${location.pathname}`;
 
-/** Keeps it for this tab until that is closed. A frame that may keep nothing has it in memory alone. */
-export function keep(held: SignInToken): void {
-  withStorage((storage) => storage.setItem(NAME, JSON.stringify(held)));
+/** Stores the token for this tab, until that is closed. */
+export function keep(token: SignInToken): void {
+  withStorage((storage) => storage.setItem(NAME, JSON.stringify(token)));
 }
 
 /** Returns the token that this tab has stored. */
@@ -34,7 +47,7 @@ export function forget(): void {
   withStorage((storage) => storage.removeItem(NAME));
 }
 
-/** Browsers that keep nothing for a page throw where it asks for its storage. */
+/** Browsers that store nothing for a page throw when it asks for its storage. */
 function withStorage<T>(work: (storage: Storage) => T): T | undefined {
   try {
     return work(sessionStorage);
@@ -46,42 +59,43 @@ function withStorage<T>(work: (storage: Storage) => T): T | undefined {
 type SiblingMessage =
   | { kind: 'ask'; from: string; id: string | undefined }
   | { kind: 'answer'; to: string; held: SignInToken; usedAtMs: number }
-  /** A tab has signed in. */
   | { kind: 'in'; held: SignInToken }
   | { kind: 'renewed'; held: SignInToken }
   | { kind: 'out'; id: string };
 
 type SiblingListener = {
-  /** Returns this tab's token, which others may have by its id, or without one. */
-  heldHere: (id: string | undefined) => SignInToken | undefined;
-  onIn: (held: SignInToken) => void;
-  onRenewed: (held: SignInToken) => void;
+  /** Returns this tab's token if it may be shared and has this id, or whatever its id where none is given. */
+  tokenHere: (id: string | undefined) => SignInToken | undefined;
+  onIn: (token: SignInToken) => void;
+  onRenewed: (token: SignInToken) => void;
   onOut: (id: string) => void;
 };
 
 /** Siblings have this long to answer. `onIn` handles later answers. */
 const ANSWER_MS = 150;
 
-const ownName = newId();
+const tabId = newId();
 const channel = open();
+/** When somebody last used this tab. */
 let usedAtMs = 0;
+/** The answers so far; undefined while this tab has not asked. */
 let answers: Extract<SiblingMessage, { kind: 'answer' }>[] | undefined;
 
-/** Hears other tabs of this page, and answers them. Once. */
+/** Listens to siblings, and answers them. Called once. */
 export function listenToSiblings(listener: SiblingListener): void {
   for (const event of ['pointerdown', 'keydown']) addEventListener(event, () => (usedAtMs = Date.now()), true);
-  channel?.addEventListener('message', ({ data }: MessageEvent<SiblingMessage>) => hear(data, listener));
+  channel?.addEventListener('message', ({ data }: MessageEvent<SiblingMessage>) => receive(data, listener));
 }
 
-function hear(message: SiblingMessage, { heldHere, onIn, onRenewed, onOut }: SiblingListener): void {
+function receive(message: SiblingMessage, { tokenHere, onIn, onRenewed, onOut }: SiblingListener): void {
   switch (message.kind) {
     case 'ask': {
-      const held = heldHere(message.id);
-      if (held !== undefined) tellSiblings({ kind: 'answer', to: message.from, held, usedAtMs });
+      const held = tokenHere(message.id);
+      if (held !== undefined) postToSiblings({ kind: 'answer', to: message.from, held, usedAtMs });
       return;
     }
     case 'answer':
-      if (message.to !== ownName) return;
+      if (message.to !== tabId) return;
       if (answers === undefined) onIn(message.held);
       else answers.push(message);
       return;
@@ -94,22 +108,22 @@ function hear(message: SiblingMessage, { heldHere, onIn, onRenewed, onOut }: Sib
   }
 }
 
-export function tellSiblings(message: SiblingMessage): void {
+export function postToSiblings(message: SiblingMessage): void {
   // A channel has one origin, and no argument for it.
   // oxlint-disable-next-line require-post-message-target-origin
   channel?.postMessage(message);
 }
 
-/** Returns the token of other tabs of this page: the latest with this id; or that of the tab used last, which led here. */
-export async function heldBySiblings(id?: string): Promise<SignInToken | undefined> {
+/** Returns a sibling's token: with an id, the latest of that id; without one, that of the tab that was used last, from which this one was opened. */
+export async function askSiblings(id?: string): Promise<SignInToken | undefined> {
   if (channel === undefined) return undefined;
   answers = [];
-  tellSiblings({ kind: 'ask', from: ownName, id });
+  postToSiblings({ kind: 'ask', from: tabId, id });
   await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
-  const heard = answers;
+  const received = answers;
   answers = undefined;
   const order = id === undefined ? byUse : byEnd;
-  return heard.toSorted(order).at(-1)?.held;
+  return received.toSorted(order).at(-1)?.held;
 }
 
 type SiblingAnswer = { held: SignInToken; usedAtMs: number };
@@ -117,7 +131,7 @@ type SiblingAnswer = { held: SignInToken; usedAtMs: number };
 const byUse = (one: SiblingAnswer, other: SiblingAnswer) => one.usedAtMs - other.usedAtMs;
 const byEnd = (one: SiblingAnswer, other: SiblingAnswer) => (one.held.endsAtMs ?? 0) - (other.held.endsAtMs ?? 0);
 
-/** A frame whose origin is nobody's has none. */
+/** Opens the channel; a frame without an origin has none. */
 function open(): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(NAME);

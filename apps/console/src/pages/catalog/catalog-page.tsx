@@ -1,14 +1,14 @@
 import * as Tabs from '@radix-ui/react-tabs';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import { root } from '../../api/create-api.ts';
+import { isObject, problemOf, unreachable } from '../../api/problem.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found, troubleOf } from '../../parts/states.tsx';
 import { TextBlock } from '../../parts/text-block.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { useOffered, type OfferedAction, isFound } from '../subscriptions/subscribing.ts';
-import { useQuery } from '@tanstack/react-query';
-import { root } from '../../api/ask.ts';
-import { isObject, problemOf, unreachable } from '../../api/problem.ts';
+import { isFound, useOffered, type OfferedAction } from '../subscriptions/subscriptions.ts';
 
 /** Every action that the account may subscribe to, with what its notifications hold. */
 export function CatalogPage() {
@@ -111,7 +111,7 @@ function Parts({ described: { schema, examples } }: { described: Described }) {
 
 type Field = { path: string; type: string; isAlways: boolean; description: string };
 
-/** The fields of a form of a notification, those within others too. */
+/** The fields of a notification, nested ones too. `form`: one of the alternatives of its schema, or the whole. */
 function FieldTable({ form }: { form: Schema }) {
   return (
     <>
@@ -183,7 +183,7 @@ type Schema = {
 /** The documentation of an action: the schema of its notification, and an example. */
 type Described = { schema: Schema; examples: { name: string; text: string }[] };
 
-/** The published document has an example of each action; it is large, and asked for once. */
+/** Reads the schema and the examples of an action. The published document has the examples; it is large, and read once. */
 function useDescribed(action: string) {
   const { interface: interfaceName } = useSignedIn();
   const name = `${interfaceName}.${action}`;

@@ -1,15 +1,15 @@
-import { useRef, useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
-import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { FaultsOf, Field } from '../../parts/form.tsx';
-import { KindSections, writtenIn } from './credentials-fields.tsx';
-import { hostOf, kindsOf, type Credentials, type CredentialsKind, KIND_NAMES, callsOf } from './credentials.ts';
-import { useTold } from '../../api/use-told.ts';
-import { Foreign } from '../../parts/text-block.tsx';
-import { Failed } from '../../parts/states.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useTell } from '../../parts/notices.tsx';
+import { useRef, useState, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
+import { FaultsOf, Field } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { KindSections, credentialsIn } from './credentials-fields.tsx';
+import { callsOf, hostOf, KIND_NAMES, kindsOf, type Credentials, type CredentialsKind } from './credentials.ts';
 
 type PutProps = {
   /** Empty where it is to be chosen. */
@@ -20,19 +20,22 @@ type PutProps = {
 };
 
 /**
- * Puts credentials in for a host, in place of those that are there. What is typed stands in the fields alone, never in the
- * state of the page, and leaves with them.
+ * Stores credentials for a host, in place of the current ones. What is typed is in the fields alone, never in the state of the
+ * page, and is gone when they are.
  */
 export function PutDialog({ host: given, current, close }: PutProps) {
   const before = current.find(({ host }) => host === given);
   const [typed, setTyped] = useState(given);
   const [kinds, setKinds] = useState<readonly CredentialsKind[]>(before === undefined ? [] : kindsOf(before));
   const form = useRef<HTMLFormElement>(null);
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const host = hostOf(typed);
   const put = useCredentialsChange(
-    () => told(ask.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: writtenIn(form.current) })),
-    (saved) => `Credentials for ${host} saved${toldOf(saved.token)}`,
+    () =>
+      answerOf(
+        api.client.PUT('/v1/credentials/{host}', { params: { path: { host } }, body: credentialsIn(form.current) }),
+      ),
+    (saved) => `Credentials for ${host} saved${tokenText(saved.token)}`,
     close,
   );
   const choose = (next: readonly CredentialsKind[]) => {
@@ -60,7 +63,7 @@ export function PutDialog({ host: given, current, close }: PutProps) {
   );
 }
 
-function toldOf(token: Credentials['token']): string {
+function tokenText(token: Credentials['token']): string {
   if (token?.status === 'issued') return ', and the token URL gave a token.';
   return token?.status === 'failed' ? `, but there is no token. ${token.detail ?? ''}` : '.';
 }
@@ -72,9 +75,9 @@ type HostProps = {
   replaced: Credentials | undefined;
 };
 
-/** The host, one that the client's subscriptions call or any other, and what happens to its current credentials. */
+/** The field of the host, which suggests those that subscriptions call, and says what happens to its current credentials. */
 function HostField({ typed, type, replaced }: HostProps) {
-  const subscriptions = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
+  const subscriptions = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
   const urls = subscriptions.data?.objects.map(({ callback_url: url }) => url) ?? [];
   return (
     <>
@@ -106,12 +109,12 @@ function HostField({ typed, type, replaced }: HostProps) {
   );
 }
 
-/** Asks whether callbacks to a host are to go without credentials. */
+/** Removes the credentials for a host, once that is confirmed. */
 export function RemoveDialog({ credentials, close }: { credentials: Credentials; close: () => void }) {
   const { host } = credentials;
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const remove = useCredentialsChange(
-    () => told(ask.client.DELETE('/v1/credentials/{host}', { params: { path: { host } } })),
+    () => answerOf(api.client.DELETE('/v1/credentials/{host}', { params: { path: { host } } })),
     () => `Credentials for ${host} removed.`,
     close,
   );
@@ -134,15 +137,15 @@ export function RemoveDialog({ credentials, close }: { credentials: Credentials;
   );
 }
 
-/** Puts in or removes credentials, says so, and has the list asked for again. Nothing of what was sent is kept. */
-function useCredentialsChange<T>(change: () => Promise<T>, say: (done: T) => string, close: () => void) {
+/** Stores or removes credentials, notifies the user, and reloads the list. What was sent is not cached. */
+function useCredentialsChange<T>(change: () => Promise<T>, notice: (answer: T) => string, close: () => void) {
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
     mutationFn: change,
     gcTime: 0,
-    onSuccess: (done) => {
-      tell(say(done));
+    onSuccess: (answer) => {
+      notify(notice(answer));
       close();
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['credentials'] }),

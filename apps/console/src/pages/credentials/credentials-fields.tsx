@@ -1,19 +1,23 @@
-import { useState, type ReactNode, useRef, type ChangeEvent, type RefObject } from 'react';
-import { Faults, pointerOf, useFaultMarks, Field } from '../../parts/form.tsx';
-import { KINDS, KIND_NAMES, type Credentials, type CredentialsKind, type GivenCredentials } from './credentials.ts';
+import { useRef, useState, type ChangeEvent, type ReactNode, type RefObject } from 'react';
+import { Faults, Field, pointerOf, useFaultMarks } from '../../parts/form.tsx';
+import { KIND_NAMES, KINDS, type Credentials, type CredentialsKind, type GivenCredentials } from './credentials.ts';
+
+/**
+ * The fields of credentials and what is read from them. The name of a field is where its value belongs in the request, as a pointer.
+ * Headers are the exception: the name of each, then its value, under the same two field names.
+ */
+const HEADER_NAME = 'header-name';
+const HEADER_VALUE = 'header-value';
+const PASSWORD = '#/basic/password';
+
+/** Kinds that a request cannot have both. */
+const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
 
 type SectionsProps = {
   kinds: readonly CredentialsKind[];
   choose: (kinds: readonly CredentialsKind[]) => void;
   before: Credentials | undefined;
 };
-
-/** A request has one of them. */
-const RIVALS: Readonly<Partial<Record<CredentialsKind, CredentialsKind>>> = { basic: 'oauth2', oauth2: 'basic' };
-
-/** Gives the focus to an element that comes in place of the one that had it, or to its first field. */
-const focusOn = (element: HTMLElement | null) =>
-  (element?.querySelector<HTMLElement>('input, textarea') ?? element)?.focus();
 
 /** The fields of each kind of credentials that was added, and the buttons that add another. */
 export function KindSections({ kinds, choose, before }: SectionsProps) {
@@ -68,14 +72,34 @@ export function KindSections({ kinds, choose, before }: SectionsProps) {
   );
 }
 
-const MOST = 5;
+/** Focuses an element that replaced the focused one, or its first field. */
+const focusOn = (element: HTMLElement | null) =>
+  (element?.querySelector<HTMLElement>('input, textarea') ?? element)?.focus();
 
-/** Rows of a header's name and value; the values stand in their fields alone. */
+/** Reads the credentials from the fields of a form, as the API expects them. */
+export function credentialsIn(form: HTMLFormElement | null): GivenCredentials {
+  const body: Record<string, Record<string, string>> = {};
+  let header = '';
+  for (const [at, value] of new FormData(form ?? undefined)) {
+    if (typeof value !== 'string') continue;
+    const [root, kind = '', member = ''] = at.split('/');
+    // Only a password may be empty: any other empty field is left out.
+    const isGiven = root === '#' && (value !== '' || at === PASSWORD);
+    if (at === HEADER_NAME) header = value.trim();
+    else if (at === HEADER_VALUE) (body['headers'] ??= {})[header] = value;
+    else if (isGiven) (body[kind] ??= {})[member] = value;
+  }
+  return body;
+}
+
+const MOST_HEADERS = 5;
+
+/** The headers, a row each. Their values are in the fields alone, never in the state of the page. */
 function HeaderFields({ names }: { names: readonly string[] }) {
   const [rows, setRows] = useState(() => names.map((name, key) => ({ key, name })));
   const add = () => setRows([...rows, { key: 1 + Math.max(...rows.map(({ key }) => key)), name: '' }]);
-  /** Whether two headers have this name: an object can have only one. */
-  const isTwice = (name: string) => rows.filter((row) => written(row.name) === written(name)).length > 1;
+  /** Whether two headers have this name: the API takes an object, which has it once. */
+  const isTwice = (name: string) => rows.filter((row) => normalized(row.name) === normalized(name)).length > 1;
   return (
     <>
       {rows.map((row, place) => (
@@ -88,7 +112,7 @@ function HeaderFields({ names }: { names: readonly string[] }) {
           {...(rows.length > 1 && { leaveOut: () => setRows(rows.filter((each) => each !== row)) })}
         />
       ))}
-      {rows.length < MOST && (
+      {rows.length < MOST_HEADERS && (
         <div className="tools">
           <button type="button" onClick={add}>
             Add header
@@ -99,7 +123,7 @@ function HeaderFields({ names }: { names: readonly string[] }) {
   );
 }
 
-const written = (name: string): string => name.trim().toLowerCase();
+const normalized = (name: string): string => name.trim().toLowerCase();
 
 type RowProps = {
   /** From 1. */
@@ -110,7 +134,7 @@ type RowProps = {
   leaveOut?: () => void;
 };
 
-/** A header's name and value, with what the API says against either. */
+/** A header's name and value, with the faults that the API found in them. */
 function HeaderRow({ place, name, isTwice, rename, leaveOut }: RowProps) {
   const at = pointerOf('headers', name.trim());
   const { id, marks } = useFaultMarks(at);
@@ -181,18 +205,20 @@ function OAuth2Fields({ before }: { before: NonNullable<Credentials['oauth2']> |
   );
 }
 
-/** A certificate's chain and its key, pasted or out of files. */
+const NO_PEM = 'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';
+
+/** A certificate's chain and its key, pasted or read from files. */
 function CertificateFields() {
   const chain = useRef<HTMLTextAreaElement>(null);
   const key = useRef<HTMLTextAreaElement>(null);
-  const [said, setSaid] = useState('');
+  const [found, setFound] = useState('');
   const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
-    const found = await readPem([...(target.files ?? [])]);
+    const pem = await readPem([...(target.files ?? [])]);
     target.value = '';
-    if (found.chain !== '' && chain.current !== null) chain.current.value = found.chain;
-    if (found.key !== '' && key.current !== null) key.current.value = found.key;
-    const names = [found.chain !== '' && 'certificates', found.key !== '' && 'a key'].filter(Boolean);
-    setSaid(names.length > 0 ? `Found ${names.join(' and ')}.` : NOTHING);
+    if (pem.chain !== '' && chain.current !== null) chain.current.value = pem.chain;
+    if (pem.key !== '' && key.current !== null) key.current.value = pem.key;
+    const names = [pem.chain !== '' && 'certificates', pem.key !== '' && 'a key'].filter(Boolean);
+    setFound(names.length > 0 ? `Found ${names.join(' and ')}.` : NO_PEM);
   };
   return (
     <>
@@ -201,15 +227,13 @@ function CertificateFields() {
         <input type="file" multiple accept=".pem,.crt,.cer,.key" onChange={(event) => void read(event)} />
       </label>
       <p className="small" role="status">
-        {said}
+        {found}
       </p>
       <PemField field={chain} at="#/certificate/chain" label="Certificate chain (leaf first)" />
       <PemField field={key} at="#/certificate/key" label="Private key (no passphrase)" isHidden />
     </>
   );
 }
-
-const NOTHING = 'No PEM found. Convert a PKCS#12 file with: openssl pkcs12 -in client.p12 -nodes -out client.pem';
 
 type PemProps = {
   field: RefObject<HTMLTextAreaElement | null>;
@@ -219,7 +243,7 @@ type PemProps = {
   isHidden?: boolean;
 };
 
-/** A field for text in PEM, with what the API says against it. */
+/** A field for text in PEM, with the faults that the API found in it. */
 function PemField({ field, at, label, isHidden = false }: PemProps) {
   const { id, marks } = useFaultMarks(at);
   return (
@@ -246,32 +270,11 @@ function PemField({ field, at, label, isHidden = false }: PemProps) {
 /** Limit of each file that is read: a chain is shorter. */
 const MOST_BYTES = 100_000;
 
-/** Certificates and keys that stand in files, in their order; empty where there are none. */
+/** Reads certificates and keys from files, in their order; empty if there are none. */
 async function readPem(files: readonly Blob[]): Promise<{ chain: string; key: string }> {
   const texts = await Promise.all(files.map((file) => file.slice(0, MOST_BYTES).text()));
   const blocks = texts.flatMap((text) => [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g)]);
   const all = (isWanted: (label: string) => boolean) =>
     blocks.flatMap(([block, label = '']) => (isWanted(label) ? [`${block}\n`] : [])).join('');
   return { chain: all((label) => label === 'CERTIFICATE'), key: all((label) => label.endsWith('PRIVATE KEY')) };
-}
-
-/** The names of fields that may be there several times: of each header its name, then its value. */
-const HEADER_NAME = 'header-name';
-const HEADER_VALUE = 'header-value';
-const PASSWORD = '#/basic/password';
-
-/** Returns the values of a form's fields, as the API takes them: each at the place that its name points to. */
-export function writtenIn(form: HTMLFormElement | null): GivenCredentials {
-  const body: Record<string, Record<string, string>> = {};
-  let header = '';
-  for (const [at, value] of new FormData(form ?? undefined)) {
-    if (typeof value !== 'string') continue;
-    const [root, kind = '', member = ''] = at.split('/');
-    // A password may be empty; what else is, was left out.
-    const isGiven = root === '#' && (value !== '' || at === PASSWORD);
-    if (at === HEADER_NAME) header = value.trim();
-    else if (at === HEADER_VALUE) (body['headers'] ??= {})[header] = value;
-    else if (isGiven) (body[kind] ??= {})[member] = value;
-  }
-  return body;
 }

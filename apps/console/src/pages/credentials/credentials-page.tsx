@@ -1,27 +1,27 @@
 import { useSearch } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { root } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
-import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
-import { type Credentials, callsOf, certificateEnd } from './credentials.ts';
-import { Moment } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
 import { useNow } from '../../parts/use-now.ts';
-import { root } from '../../api/ask.ts';
+import { Moment } from '../../parts/values.tsx';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { PutDialog, RemoveDialog } from './credentials-dialogs.tsx';
+import { callsOf, certificateEnd, type Credentials } from './credentials.ts';
 
-type Asking = { put: string } | { remove: Credentials };
+type OpenDialog = { put: string } | { remove: Credentials };
 
 /** Credentials of the client's callbacks, host by host, and where callbacks come from. */
 export function CredentialsPage() {
   const isWriter = mayWrite(useSignedIn());
   const { host: wanted } = useSearch({ from: '/credentials' });
-  const [asking, setAsking] = useState<Asking | undefined>(wanted === undefined ? undefined : { put: wanted });
-  const credentials = useTold(['credentials'], ({ client }) => client.GET('/v1/credentials'));
-  const close = () => setAsking(undefined);
+  const [dialog, setDialog] = useState<OpenDialog | undefined>(wanted === undefined ? undefined : { put: wanted });
+  const credentials = useAnswer(['credentials'], ({ client }) => client.GET('/v1/credentials'));
+  const close = () => setDialog(undefined);
   const tools = isWriter && (
-    <button type="button" className="main" onClick={() => setAsking({ put: '' })}>
+    <button type="button" className="main" onClick={() => setDialog({ put: '' })}>
       Add credentials
     </button>
   );
@@ -42,8 +42,8 @@ export function CredentialsPage() {
                     <CredentialsCard
                       credentials={each}
                       {...(isWriter && {
-                        replace: () => setAsking({ put: each.host }),
-                        remove: () => setAsking({ remove: each }),
+                        replace: () => setDialog({ put: each.host }),
+                        remove: () => setDialog({ remove: each }),
                       })}
                     />
                   </li>
@@ -54,22 +54,22 @@ export function CredentialsPage() {
         </Found>
       </section>
       <SourceNetworks />
-      {isWriter && asking !== undefined && 'put' in asking && !credentials.isPending && (
-        <PutDialog host={asking.put} current={credentials.data?.objects ?? []} close={close} />
+      {isWriter && dialog !== undefined && 'put' in dialog && !credentials.isPending && (
+        <PutDialog host={dialog.put} current={credentials.data?.objects ?? []} close={close} />
       )}
-      {asking !== undefined && 'remove' in asking && <RemoveDialog credentials={asking.remove} close={close} />}
+      {dialog !== undefined && 'remove' in dialog && <RemoveDialog credentials={dialog.remove} close={close} />}
     </Page>
   );
 }
 
 type CredentialsCardProps = {
   credentials: Credentials;
-  /** Left out where the token may not change them. */
+  /** Left out if the token may not change them. */
   replace?: () => void;
   remove?: () => void;
 };
 
-/** Credentials of callbacks to one host, as far as they are public. */
+/** The public part of the credentials for a host. */
 function CredentialsCard({ credentials, replace, remove }: CredentialsCardProps) {
   const { host, changed_at: changedAt } = credentials;
   return (
@@ -167,8 +167,8 @@ function CertificateEnd({ at }: { at: string }) {
 
 /** The addresses that callbacks come from, where the operator has set them. */
 function SourceNetworks() {
-  const told = useTold(['source-networks'], ({ client }) => client.GET('/v1/source-networks'));
-  const networks = told.data?.networks ?? [];
+  const answer = useAnswer(['source-networks'], ({ client }) => client.GET('/v1/source-networks'));
+  const networks = answer.data?.networks ?? [];
   if (networks.length === 0) return null;
   return (
     <section className="part" aria-labelledby="source-networks">

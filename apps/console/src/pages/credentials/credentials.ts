@@ -25,10 +25,10 @@ export function callsOf({ subscriptions }: Credentials): string {
 }
 
 const DAY_MS = 86_400_000;
-/** Days before its end at which the platform gets a notice. */
+/** The platform gets a notice this many days before the end. */
 const SOON_DAYS = 30;
 
-/** Days that are left of a certificate, and what that means: marked once it has to be replaced. */
+/** How long a certificate is still valid, in words; marked once it has to be replaced. */
 export function certificateEnd(leftMs: number): { isMarked: boolean; words: string; more: string } {
   if (leftMs <= 0) return { isMarked: true, words: `Expired ${inDays(-leftMs)} ago`, more: ': receivers refuse it' };
   const isMarked = leftMs < SOON_DAYS * DAY_MS;
@@ -41,7 +41,7 @@ function inDays(ms: number): string {
   return days === 1 ? '1 day' : `${days.toLocaleString()} days`;
 }
 
-/** The host of what was typed, with its port where that is not the usual one: of a URL too. What is neither stays as it is. */
+/** The host that was typed, or that of a URL, with its port unless that is 443. Any other text stays as it is. */
 export function hostOf(typed: string): string {
   const text = typed.trim();
   const url = text.includes('://') ? text : `https://${text}`;

@@ -1,13 +1,17 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { DataTable } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { writtenDuration } from '../../parts/time.ts';
+import { Moment, Status } from '../../parts/values.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { clientColumns, operatorColumns } from './delivery-columns.tsx';
+import { standingOf } from '../find/delivery.ts';
+import { AccountLink } from '../operators/links.tsx';
+import { ActionOf, KeyNames } from './delivery-cells.tsx';
 import { DeliveryFilters, FilterChips } from './delivery-filters.tsx';
-import { type ListFilter, type ShownDelivery, lookedBackTo, useDeliveries } from './listed-deliveries.ts';
+import { searchedBackTo, useDeliveries, type ListFilter, type ShownDelivery } from './listed-deliveries.ts';
 
 const route = getRouteApi('/deliveries');
 
@@ -18,7 +22,7 @@ export function DeliveriesPage() {
   const navigate = route.useNavigate();
   const deliveries = useDeliveries(filter);
   const isFiltered = Object.keys(filter).length > 0;
-  const narrow = (changes: ListFilter) => void navigate({ search: without({ ...filter, ...changes }) });
+  const narrow = (changes: ListFilter) => void navigate({ search: withoutEmpty({ ...filter, ...changes }) });
   return (
     <Page
       title="Deliveries"
@@ -56,12 +60,16 @@ export function DeliveriesPage() {
   );
 }
 
+/** Leaves empty filters out of the address. */
+const withoutEmpty = (filter: ListFilter): ListFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== undefined && text !== ''));
+
 type RowsProps = {
   rows: readonly ShownDelivery[];
   next: string | null | undefined;
   more: () => void;
   isPending: boolean;
-  /** In place of rows, where there are none. */
+  /** Shown if there are no rows. */
   nothing: ReactNode;
 };
 
@@ -77,7 +85,7 @@ function Rows({ rows, next, more, isPending, nothing }: RowsProps) {
       {rows.length === 0 && !hasMore && nothing}
       {hasMore && (
         <div className="line">
-          <LookedBack isEmpty={rows.length === 0} next={next} />
+          <SearchedBack isEmpty={rows.length === 0} next={next} />
           <button type="button" disabled={isPending} onClick={more}>
             {rows.length === 0 ? 'Search further back' : 'Show more'}
           </button>
@@ -87,9 +95,61 @@ function Rows({ rows, next, more, isPending, nothing }: RowsProps) {
   );
 }
 
-/** A look goes over so many only: what is rare has to be searched for. */
-function LookedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
-  const to = lookedBackTo(next);
+const sharedColumns: readonly TableColumn<ShownDelivery>[] = [
+  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
+  { header: 'Status', cell: (delivery) => <Status of={standingOf(delivery)} /> },
+  { header: 'HTTP', isNumber: true, cell: (delivery) => <Answer delivery={delivery} /> },
+  { header: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts.length },
+  {
+    header: 'Duration',
+    isNumber: true,
+    cell: (delivery) => {
+      const ms = lastAttempt(delivery)?.duration_ms;
+      return ms === undefined ? '–' : <span className="quietly">{writtenDuration(ms)}</span>;
+    },
+  },
+];
+
+const clientColumns: readonly TableColumn<ShownDelivery>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  ...sharedColumns,
+];
+
+const operatorColumns: readonly TableColumn<ShownDelivery>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/why" search={{ text: guid, as: 'delivery' }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { header: 'Account', cell: ({ account }) => (account === undefined ? '–' : <AccountLink account={account} />) },
+  { header: 'Client', cell: ({ client_id: client }) => <Foreign text={client ?? '–'} /> },
+  ...sharedColumns,
+];
+
+/** The status of the receiver's last answer or, without one, the reason. */
+function Answer({ delivery }: { delivery: ShownDelivery }) {
+  const attempt = lastAttempt(delivery);
+  const reason = delivery.reason ?? attempt?.reason;
+  if (attempt?.http_status !== undefined) return <code title={reason}>{attempt.http_status}</code>;
+  return reason === undefined ? '–' : <code>{reason}</code>;
+}
+
+const lastAttempt = ({ attempts }: ShownDelivery) => attempts.at(-1);
+
+/** Shows how far back a page was searched: one request goes over a limited number of deliveries. */
+function SearchedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
+  const to = searchedBackTo(next);
   if (to === undefined) return null;
   return (
     <span className="small">
@@ -98,7 +158,7 @@ function LookedBack({ isEmpty, next }: { isEmpty: boolean; next: string }) {
   );
 }
 
-/** Says which filters there are to loosen. */
+/** Shows the filters, each of which can be removed. */
 function NoMatch({ filter, narrow }: { filter: ListFilter; narrow: (changes: ListFilter) => void }) {
   return (
     <Empty>
@@ -121,7 +181,3 @@ function None() {
     </Empty>
   );
 }
-
-/** Without what is empty: the address names what is filtered by, and no more. */
-const without = (filter: ListFilter): ListFilter =>
-  Object.fromEntries(Object.entries(filter).filter(([, text]) => text !== undefined && text !== ''));

@@ -1,17 +1,17 @@
 import { useId, useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { PeriodField } from '../../parts/period-field.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
 import { periodFrom, writtenHere } from '../../parts/time.ts';
-import { statusWord, FILTERS } from '../../parts/words.ts';
+import { FILTERS, statusWord } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import type { ListFilter } from './listed-deliveries.ts';
-import { Foreign } from '../../parts/text-block.tsx';
 
 const STATUSES = ['delivered', 'retrying', 'waiting', 'exhausted', 'dropped'];
 
 type FiltersProps = { filter: ListFilter; narrow: (changes: ListFilter) => void };
 
-/** Filters of the list: each takes effect at once, a text when the field is left or on Enter. */
+/** The filters of the list. Each applies at once; a text does when its field is left, or on Enter. */
 export function DeliveryFilters({ filter, narrow }: FiltersProps) {
   const { view } = useSignedIn();
   const { since, until } = filter;
@@ -59,9 +59,11 @@ function Statuses({ filter: { status = '' }, narrow }: FiltersProps) {
   );
 }
 
+const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** The actions that the client subscribes to, and its subscriptions. */
 function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: FiltersProps) {
-  const own = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions')).data?.objects ?? [];
+  const own = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions')).data?.objects ?? [];
   const actions = new Set([...own.map((each) => each.action), action].filter((each) => each !== ''));
   const isListed = subscription === '' || own.some(({ guid }) => guid === subscription);
   return (
@@ -91,9 +93,9 @@ function OwnChoices({ filter: { action = '', subscription = '' }, narrow }: Filt
   );
 }
 
-/** An account by its name, whose guid the address has; by its guid where it has none, or another is called so. */
+/** The account, by its name; by its guid if it has no name or shares it. The address contains the guid. */
 function AccountText(props: FiltersProps) {
-  const accounts = useTold(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
+  const accounts = useAnswer(['accounts', 'first'], ({ operator }) => operator.GET('/v1/admin/accounts'));
   const list = useId();
   const all = accounts.data?.objects ?? [];
   const called = (text: string) => all.filter(({ name }) => name?.toLowerCase() === text.toLowerCase());
@@ -128,9 +130,9 @@ type FilterTextProps = FiltersProps & {
   name: keyof ListFilter;
   label: string;
   example: string;
-  /** The id of what is suggested. */
+  /** The id of the list of suggestions. */
   list?: string;
-  /** How people write what the address says, and what they wrote as the address says it; the same unless given. */
+  /** What the field shows for the value in the address, and the value for what is typed; the same unless given. */
   set?: string;
   read?: (text: string) => string;
 };
@@ -139,7 +141,7 @@ function FilterText({ name, label, example, list, filter, narrow, read, set = fi
   const [text, setText] = useState(set);
   const [shown, setShown] = useState(set);
   const id = useId();
-  // A button or a link has changed the address since: the field shows that.
+  // A button or a link has changed the address meanwhile.
   if (shown !== set) {
     setShown(set);
     setText(set);
@@ -169,8 +171,6 @@ function FilterText({ name, label, example, list, filter, narrow, read, set = fi
   );
 }
 
-const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-
 type FilterChipsProps = {
   filter: ListFilter;
   narrow: (changes: ListFilter) => void;
@@ -178,7 +178,7 @@ type FilterChipsProps = {
   only?: readonly string[];
 };
 
-/** Filters that there are: each goes by its button. */
+/** The filters that are set, each with a button that removes it. */
 export function FilterChips({ filter, narrow, only }: FilterChipsProps) {
   // The filter has the form of the address.
   const all = Object.entries(filter) as [keyof ListFilter, string][];

@@ -1,12 +1,15 @@
-import type { components, operations } from '../../api/client-api.d.ts';
-import type { AccountName } from '../operators/types.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
+import type { components, operations } from '../../api/client-api.d.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { useSignedIn } from '../../session/session.ts';
+import type { AccountName } from '../operators/types.ts';
 
 type ListedDelivery = components['schemas']['ListedDelivery'];
 
-/** A name of what an event is about, such as the number of an order. */
+/** A delivery in a list; operators see whose it is. */
+export type ShownDelivery = ListedDelivery & { account?: AccountName; client_id?: string };
+
+/** A key of an object that an event is about, such as the number of an order. */
 export type ShownKey = ListedDelivery['keys'][number];
 
 /** The filter in the page's address. `status` may be several, separated by commas. */
@@ -24,17 +27,14 @@ export type ListFilter = {
   client?: string;
 };
 
-/** A delivery in a list; to operators with whose it is. */
-export type ShownDelivery = ListedDelivery & { account?: AccountName; client_id?: string };
-
 const PAGE_SIZE = 50;
 
 type DeliveriesPage = { objects: ShownDelivery[]; next: string | null };
 type Query = NonNullable<operations['listDeliveries']['parameters']['query']>;
 
-/** The deliveries of a filter, newest first, a page after another: the client's own, or to operators those of all accounts. */
+/** The deliveries that match a filter, newest first, in pages: those of the client, or for operators those of all accounts. */
 export function useDeliveries({ status, ...filter }: ListFilter) {
-  const { ask, view } = useSignedIn();
+  const { api, view } = useSignedIn();
   return useInfiniteQuery({
     queryKey: ['deliveries', { status, ...filter }],
     queryFn: async ({ pageParam: cursor }): Promise<DeliveriesPage> => {
@@ -44,19 +44,19 @@ export function useDeliveries({ status, ...filter }: ListFilter) {
         ...(cursor !== '' && { cursor }),
         limit: PAGE_SIZE,
       };
-      // The API names members that are none of these.
+      // The filter is part of an address that anybody may write: the API names members that it does not know.
       const query = given as Query;
       return view === 'operator'
-        ? told(ask.operator.GET('/v1/admin/deliveries', { params: { query } }))
-        : told(ask.client.GET('/v1/deliveries', { params: { query } }));
+        ? answerOf(api.operator.GET('/v1/admin/deliveries', { params: { query } }))
+        : answerOf(api.client.GET('/v1/deliveries', { params: { query } }));
     },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
 }
 
-/** Up to when a look went that has not come to its end: its `next` begins with that time. */
-export function lookedBackTo(next: string): string | undefined {
+/** How far back an unfinished search went: its `next` begins with that time. */
+export function searchedBackTo(next: string): string | undefined {
   const at = Number(next.split('_')[0]);
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined;
 }

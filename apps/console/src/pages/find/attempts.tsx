@@ -1,19 +1,19 @@
-import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
-import { writtenDuration, inUtc } from '../../parts/time.ts';
-import { Foreign, TextBlock } from '../../parts/text-block.tsx';
-import { type Attempt, phasesOf, isUnderWay, type Delivery } from './delivery.ts';
 import { Link } from '@tanstack/react-router';
-import { useSignedIn } from '../../session/session.ts';
-import { BY_HAND, statusWord } from '../../parts/words.ts';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { Foreign, TextBlock } from '../../parts/text-block.tsx';
+import { inUtc, writtenDuration } from '../../parts/time.ts';
 import { useNow } from '../../parts/use-now.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { BY_HAND, statusWord } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
+import { isUnderWay, phasesOf, type Attempt, type Delivery } from './delivery.ts';
 
-/** An attempt that is late by more is not just about to be made. */
+/** A next attempt that is later than this is shown as late, not as due now. */
 const LATE_MS = 60_000;
 
 /**
- * The attempts of a delivery in a row, with the waits between them written and drawn by their order of magnitude: so that
- * attempts a second apart can be told from each other beside one that was made by hand a day later.
+ * The attempts of a delivery in a row. The waits between them are drawn on a logarithmic scale: two attempts within a second can be
+ * distinguished beside one that was made by hand a day later.
  */
 export function AttemptAxis({ delivery }: { delivery: Delivery }) {
   const now = useNow(isUnderWay(delivery));
@@ -63,19 +63,19 @@ function Due({ waitMs, inMs }: { waitMs: number; inMs: number }) {
   );
 }
 
-function Wait({ ms }: { ms: number }) {
-  return <span className="wait">{writtenDuration(Math.max(0, ms))}</span>;
-}
-
 function dueIn(ms: number): string {
   if (ms > 0) return `Next attempt in ${writtenDuration(ms)}`;
   return ms > -LATE_MS ? 'Next attempt due now' : `Next attempt was due ${writtenDuration(-ms)} ago`;
 }
 
-/** How much longer a wait is drawn than the shortest: ten times as long is one step more. */
+function Wait({ ms }: { ms: number }) {
+  return <span className="wait">{writtenDuration(Math.max(0, ms))}</span>;
+}
+
+/** The length of a wait on the axis: one more for each factor of ten. */
 const lengthOf = (ms: number): number => 1 + Math.log10(1 + Math.max(0, ms) / 100);
 
-/** Every attempt, the last one first and open: what came back, where the milliseconds went, what it means and what to do about it. */
+/** Every attempt, the last one first and open: the answer, where the time went, what it means and what to do about it. */
 export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
   const longestMs = Math.max(0, ...attempts.map(({ duration_ms: ms = 0 }) => ms));
   const newestFirst = attempts.toReversed();
@@ -84,7 +84,7 @@ export function AttemptList({ attempts }: { attempts: readonly Attempt[] }) {
       {newestFirst.map((attempt, place) => (
         <li key={`${attempt.attempt} ${attempt.at}`}>
           <Disclosure summary={<Summary attempt={attempt} />} startsOpen={place === 0}>
-            {() => <Told attempt={attempt} longestMs={longestMs} isLast={place === 0} />}
+            {() => <AttemptDetails attempt={attempt} longestMs={longestMs} isLast={place === 0} />}
           </Disclosure>
         </li>
       ))}
@@ -108,10 +108,10 @@ function Summary({ attempt }: { attempt: Attempt }) {
   );
 }
 
-type ToldProps = { attempt: Attempt; longestMs: number; isLast: boolean };
+type AttemptDetailsProps = { attempt: Attempt; longestMs: number; isLast: boolean };
 
-/** Why the last one failed, its delivery says. */
-function Told({ attempt, longestMs, isLast }: ToldProps) {
+/** An attempt in full. The reason of the last one stands above, with the delivery. */
+function AttemptDetails({ attempt, longestMs, isLast }: AttemptDetailsProps) {
   const { reason, meaning, remedy, waited, url, ip, answer, attempt: number } = attempt;
   const came = attempt.broken_rule ?? attempt.error ?? (attempt.location && `Location: ${attempt.location}`);
   return (
@@ -156,7 +156,7 @@ function AttemptTiming({ attempt, longestMs }: { attempt: Attempt; longestMs: nu
   if (whole === undefined) return null;
   const parts = phasesOf(attempt, whole);
   const sumMs = parts.reduce((sum, { ms }) => sum + ms, 0);
-  // Parts are rounded each: together they may be a millisecond more than the whole.
+  // Each phase is rounded: together they may be a millisecond longer than the attempt.
   const scaleMs = Math.max(longestMs, sumMs, 1);
   return (
     <div className="timing">
@@ -177,20 +177,20 @@ function AttemptTiming({ attempt, longestMs }: { attempt: Attempt; longestMs: nu
   );
 }
 
-/** Reasons of failures that other credentials end. */
+/** Failures that other credentials may end, by reason and by HTTP status. */
 const REASONS: readonly (string | undefined)[] = ['credentials_unavailable', 'tls_certificate_required'];
 const REFUSALS: readonly (number | undefined)[] = [401, 403];
 /** Matches the text of nginx, whose status for a missing certificate is 400. */
 const CERTIFICATE = /SSL certificate/;
 
-/** Leads a client from an attempt that failed for want of credentials to those for its host. */
+/** Links an attempt that failed for lack of credentials to those for its host. */
 export function CredentialsLink({ attempt }: { attempt: Attempt }) {
   const { reason, http_status: status, answer = '', url = '' } = attempt;
-  const { view, ask } = useSignedIn();
+  const { view, api } = useSignedIn();
   const isForThem = REASONS.includes(reason) || REFUSALS.includes(status) || CERTIFICATE.test(answer);
   if (view === 'operator' || !isForThem) return null;
   const host = URL.canParse(url) ? new URL(url).host : undefined;
-  if (ask.actingFor !== undefined)
+  if (api.actingFor !== undefined)
     return <p className="small">Only the client itself can see and set its credentials.</p>;
   return (
     <p>

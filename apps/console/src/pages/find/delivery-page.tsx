@@ -1,23 +1,27 @@
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { Page } from '../../parts/page.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useId, useState, type ReactNode } from 'react';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
-import { Moment, Status } from '../../parts/values.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Disclosure } from '../../parts/disclosure.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Foreign, indented, TextBlock } from '../../parts/text-block.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
+import { ruleInWords, WAITING } from '../../parts/words.ts';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { namesOf, TimelineLink } from '../deliveries/keys.tsx';
+import { namesOf, TimelineLink } from '../deliveries/delivery-cells.tsx';
 import type { ShownKey } from '../deliveries/listed-deliveries.ts';
 import { SendingFailed } from '../subscriptions/switch-on-dialog.tsx';
 import { AttemptAxis, AttemptList, CredentialsLink } from './attempts.tsx';
-import { isUnderWay, standingOf, type DeliveryDetail, type Delivery } from './delivery.ts';
-import { ruleInWords, WAITING } from '../../parts/words.ts';
-import { Disclosure } from '../../parts/disclosure.tsx';
+import { isUnderWay, standingOf, type Delivery, type DeliveryDetail } from './delivery.ts';
 
 const route = getRouteApi('/deliveries/$guid');
+
+const POLL_EVERY_MS = 2_000;
+/** A resent delivery is polled this long: its new attempt is not in the log at once. */
+const POLL_AFTER_RESEND_MS = 15_000;
 
 export function DeliveryPage() {
   const { guid } = route.useParams();
@@ -28,30 +32,27 @@ export function DeliveryPage() {
   );
 }
 
-/** How often what is under way is looked at again. */
-const LOOK_EVERY_MS = 2_000;
-/** After it was sent again, its new attempt is not in the log at once. */
-const LOOK_FOR_MS = 15_000;
-
-/** All that is known of a delivery, kept current while more is to come: first how it stands, why, and what to do. */
+/** Everything about a delivery, polled until it has ended: its status, why, and what to do come first. */
 export function DeliveryView({ guid }: { guid: string }) {
   const [resentAt, setResentAt] = useState(0);
-  const delivery = useTold(
+  const delivery = useAnswer(
     ['delivery', guid],
     ({ client }) => client.GET('/v1/deliveries/{guid}', { params: { path: { guid } } }),
     {
       refetchInterval: ({ state: { data } }) =>
-        (data !== undefined && isUnderWay(data)) || Date.now() - resentAt < LOOK_FOR_MS ? LOOK_EVERY_MS : false,
+        (data !== undefined && isUnderWay(data)) || Date.now() - resentAt < POLL_AFTER_RESEND_MS
+          ? POLL_EVERY_MS
+          : false,
     },
   );
   return (
     <Found of={delivery} what="the delivery">
-      {(found) => <Told delivery={found} onResent={() => setResentAt(Date.now())} />}
+      {(found) => <DeliveryArticle delivery={found} onResent={() => setResentAt(Date.now())} />}
     </Found>
   );
 }
 
-function Told({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
+function DeliveryArticle({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
   const { guid, attempts } = delivery;
   const title = useId();
   const last = attempts.at(-1);
@@ -112,12 +113,12 @@ function Keys({ keys }: { keys: readonly ShownKey[] }) {
 function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: () => void }) {
   const session = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const { guid, action } = delivery;
   const resend = useMutation({
-    mutationFn: () => told(session.ask.client.POST('/v1/deliveries/{guid}/resend', { params: { path: { guid } } })),
+    mutationFn: () => answerOf(session.api.client.POST('/v1/deliveries/{guid}/resend', { params: { path: { guid } } })),
     onSuccess: async ({ attempt, held }) => {
-      tell(
+      notify(
         held === undefined
           ? `Sent again, as attempt ${attempt}.`
           : `Waits to be sent again, as attempt ${attempt}: the subscription is ${held}.`,
@@ -144,7 +145,7 @@ function Resend({ delivery, onResent }: { delivery: DeliveryDetail; onResent: ()
 
 type Reasons = Pick<Delivery, 'status' | 'meaning' | 'remedy' | 'reason' | 'waiting' | 'deactivation'>;
 
-/** Why a delivery stands as it does, what helps, and what it did to its subscription. */
+/** Why a delivery has its status, what helps, and what it did to its subscription. */
 export function DeliveryReasons({ delivery, seeAlso }: { delivery: Reasons; seeAlso: ReactNode }) {
   const { status, meaning, remedy, reason, waiting, deactivation } = delivery;
   if (reason === undefined && waiting === undefined && deactivation === undefined) return null;

@@ -12,11 +12,11 @@ export type Verdict = ClientSchemas['Verdict'];
 export const isUnderWay = ({ status }: Pick<Delivery, 'status'>): boolean =>
   status === 'waiting' || status === 'retrying';
 
-/** How it stands, for people: what waits for its endpoint waits, whichever attempt is due. */
+/** The status for people: a delivery that waits for its endpoint is `waiting`, also between attempts. */
 export const standingOf = ({ waiting, status }: Pick<Delivery, 'status' | 'waiting'>): string =>
   waiting === undefined ? status : 'waiting';
 
-/** The phases of an attempt that took so long in all, without those that took no time. `shade`: which it is. */
+/** The phases of an attempt of `wholeMs`, without those that took no time. `shade`: the number of the phase, which has its colour. */
 export function phasesOf(attempt: Attempt, wholeMs: number) {
   const { dns_ms: dns = 0, connect_ms: connect = 0, tls_ms: tls = 0, first_byte_ms: first } = attempt;
   const connected = dns + connect + tls;

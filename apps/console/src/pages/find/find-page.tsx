@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Navigate } from '@tanstack/react-router';
+import { answerOf, type ApiClient } from '../../api/create-api.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { told, type ApiClient } from '../../api/ask.ts';
 import type { ListFilter } from '../deliveries/listed-deliveries.ts';
 
 const route = getRouteApi('/find');
 
-/** Leads to what was searched for. */
+/** Redirects to the page of what was searched for. */
 export function FindPage() {
   const { text = '' } = route.useSearch();
-  const { account, ask } = useSignedIn();
+  const { account, api } = useSignedIn();
   const isAccount = text.toLowerCase() === account;
-  const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(ask, text), enabled: !isAccount });
+  const place = useQuery({ queryKey: ['find', text], queryFn: () => findPlace(api, text), enabled: !isAccount });
   if (isAccount) return <Navigate to="/subscriptions" replace />;
   return (
     <Page title={`Looking for ${text}`}>
@@ -35,25 +35,25 @@ function Go({ to: place, text }: { to: Place; text: string }) {
   }
 }
 
-/** The result of a search: a delivery, the results of an event or a key, or a list of deliveries. */
+/** The result of a search: a delivery, the timeline of an event or a key, or a list of deliveries. */
 type Place = { kind: 'delivery'; guid: string } | { kind: 'timeline' } | { kind: 'deliveries'; filter: ListFilter };
 
 const GUID_OR_BEGINNING = /^[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/i;
 
 /**
- * Finds what a text means to a client: a name that events mention goes before all, as an order number may be eight digits long.
- * Throws a Problem where the API refuses to tell.
+ * Finds what a text means to a client. A key that events mention goes before the guid of a delivery, as an order number may be
+ * eight digits long. Throws a Problem.
  */
 async function findPlace({ client }: ApiClient, text: string): Promise<Place> {
-  const { objects: subscriptions } = await told(client.GET('/v1/subscriptions'));
+  const { objects: subscriptions } = await answerOf(client.GET('/v1/subscriptions'));
   const isGuid = GUID_OR_BEGINNING.test(text);
   const own = subscriptions.find(({ guid }) => isGuid && guid.startsWith(text.toLowerCase()));
   if (own !== undefined) return { kind: 'deliveries', filter: { subscription: own.guid } };
   if (subscriptions.some(({ action }) => action === text)) return { kind: 'deliveries', filter: { action: text } };
-  const mentions = await told(client.GET('/v1/timeline', { params: { query: { key: text, limit: 1 } } }));
+  const mentions = await answerOf(client.GET('/v1/timeline', { params: { query: { key: text, limit: 1 } } }));
   if (mentions.objects.length > 0) return { kind: 'timeline' };
   if (isGuid) {
-    const { objects } = await told(client.GET('/v1/deliveries', { params: { query: { guid: text, limit: 2 } } }));
+    const { objects } = await answerOf(client.GET('/v1/deliveries', { params: { query: { guid: text, limit: 2 } } }));
     const [first] = objects;
     if (objects.length > 1) return { kind: 'deliveries', filter: { guid: text } };
     if (first !== undefined) return { kind: 'delivery', guid: first.guid };
@@ -63,7 +63,7 @@ async function findPlace({ client }: ApiClient, text: string): Promise<Place> {
     : { kind: 'timeline' };
 }
 
-/** Whether a URL is that, or is at that host or origin. */
+/** Whether `text` is this URL, its host or its origin. */
 function isAt(url: string, text: string): boolean {
   const { host, hostname, origin } = new URL(url);
   return [host, hostname, origin, url.split('?')[0]].includes(text.split('?')[0]);

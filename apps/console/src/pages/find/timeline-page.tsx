@@ -1,37 +1,37 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, type ReactNode } from 'react';
-import { told } from '../../api/ask.ts';
-import { counted } from '../../parts/words.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
 import { DeliveryView } from './delivery-page.tsx';
 import { isUnderWay, standingOf, type TimelineEvent, type Verdict } from './delivery.ts';
 
 const route = getRouteApi('/timeline');
 const PAGE_SIZE = 100;
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 /** Everything that happened to an order, a vehicle, an offer …: events newest first, each with its results. */
 export function TimelinePage() {
   const { key = '' } = route.useSearch();
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const pages = useInfiniteQuery({
     queryKey: ['timeline', key],
     queryFn: ({ pageParam: cursor }) =>
-      told(
-        ask.client.GET('/v1/timeline', {
+      answerOf(
+        api.client.GET('/v1/timeline', {
           params: { query: { key, limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
         }),
       ),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
-    refetchInterval: ({ state: { data } }) => (data?.pages[0]?.objects.some(hasMoreToCome) ? LOOK_EVERY_MS : false),
+    refetchInterval: ({ state: { data } }) => (data?.pages[0]?.objects.some(hasMoreToCome) ? POLL_EVERY_MS : false),
   });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   const more = useCallback(() => {
@@ -140,7 +140,7 @@ export function Suppressed({ verdict, recipient }: { verdict: Of<'suppressed'>; 
   );
 }
 
-/** Why the line refused an event, and `next`, what can be done about it here. */
+/** Explains why an event was rejected; `next`: what can be done about it here. */
 export function RejectedVerdict({ verdict, next }: { verdict: Of<'rejected'>; next?: ReactNode }) {
   return (
     <p className="verdict">

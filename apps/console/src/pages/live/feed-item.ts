@@ -3,14 +3,14 @@ import type { ShownDelivery, ShownKey } from '../deliveries/listed-deliveries.ts
 import { standingOf } from '../find/delivery.ts';
 
 export type FeedItem = {
-  /** In the order in which they came. */
+  /** Numbers the items in the order in which they arrived. */
   place: number;
   at: string;
   action: string;
   keys: readonly ShownKey[] | undefined;
-  /** delivered, failed, exhausted, dropped, suppressed, or notice: of a subscription; of earlier deliveries any status. */
+  /** `delivered`, `failed`, `exhausted`, `dropped`, `suppressed`, or `notice`; for deliveries from before the feed any status. */
   result: string;
-  /** The kind of a notice, such as subscription.switched_off. */
+  /** The kind of a notice, such as `subscription.switched_off`. */
   notice: string | undefined;
   reason: string | undefined;
   httpStatus: number | undefined;
@@ -45,25 +45,25 @@ type FeedEntry = {
   };
 };
 
-/** Reads a message of the feed; undefined if it is no event, delivery or notice. */
+/** Reads a message of the feed; undefined if it is not about an event, a delivery or a notice. */
 export function readItem({ event, data }: LiveMessage, place: number): FeedItem | undefined {
   if (event !== 'attempt' && event !== 'suppressed' && event !== 'notice') return undefined;
   // The document describes entries so.
-  const told = JSON.parse(data) as FeedEntry;
-  const { attempt } = told;
+  const entry = JSON.parse(data) as FeedEntry;
+  const { attempt } = entry;
   return {
     place,
-    at: attempt?.at ?? told.at ?? '',
-    action: told.action ?? told.callback_url ?? told.host ?? '',
-    keys: told.keys,
+    at: attempt?.at ?? entry.at ?? '',
+    action: entry.action ?? entry.callback_url ?? entry.host ?? '',
+    keys: entry.keys,
     result: attempt?.kind ?? event,
-    reason: attempt?.reason ?? told.cause ?? told.reason ?? told.ends_at ?? undefined,
-    notice: event === 'notice' ? told.kind : undefined,
-    httpStatus: attempt?.http_status ?? told.status ?? undefined,
+    reason: attempt?.reason ?? entry.cause ?? entry.reason ?? entry.ends_at ?? undefined,
+    notice: event === 'notice' ? entry.kind : undefined,
+    httpStatus: attempt?.http_status ?? entry.status ?? undefined,
     durationMs: attempt?.duration_ms,
     attempt: attempt?.attempt,
-    eventGuid: told.event_guid,
-    deliveryGuid: told.delivery_guid ?? undefined,
+    eventGuid: entry.event_guid,
+    deliveryGuid: entry.delivery_guid ?? undefined,
   };
 }
 

@@ -1,20 +1,29 @@
+import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
-import { type LiveState, followLive, type LiveMessage } from '../../api/live.ts';
+import { answerOf, type ApiClient } from '../../api/create-api.ts';
+import { followLive, type LiveMessage, type LiveState } from '../../api/live.ts';
 import { LongList } from '../../parts/long-list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
-import { FEED, statusWord } from '../../parts/words.ts';
-import { isWriting } from '../../shell.tsx';
-import { Link } from '@tanstack/react-router';
-import { Moment, Status } from '../../parts/values.tsx';
-import { writtenDuration } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
+import { writtenDuration } from '../../parts/time.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { FEED, statusWord } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import { KeyNames } from '../deliveries/keys.tsx';
-import { type FeedItem, itemOfDelivery, readItem } from './feed-item.ts';
-import { told } from '../../api/ask.ts';
+import { isWriting } from '../../shell.tsx';
+import { KeyNames } from '../deliveries/delivery-cells.tsx';
+import { itemOfDelivery, readItem, type FeedItem } from './feed-item.ts';
 
 const RESULTS = ['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'];
+
+const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
+
+/** At most so many items: the oldest are dropped. */
+const KEPT = 10_000;
+/** Number of items from before the page was opened. */
+const BEFORE = 50;
+/** The page is drawn this often, however much arrives. */
+const DRAW_EVERY_MS = 250;
 
 /** The live feed, after the latest entries. `p` pauses it for reading. */
 export function LivePage() {
@@ -76,7 +85,7 @@ export function LivePage() {
   );
 }
 
-/** Whether it is live: by a word, and by a dot that is filled while it is. */
+/** Whether the feed is live, as a word, and as a dot that is filled while it is. */
 function Standing({ state, isPaused }: { state: LiveState; isPaused: boolean }) {
   const isLive = state.kind === 'live' && !isPaused;
   return (
@@ -100,8 +109,6 @@ function usePause() {
   return [isPaused, setPaused] as const;
 }
 
-const COLUMNS = ['Time', 'Action', 'Key', 'Status', 'HTTP', 'Duration', 'Attempt'];
-
 /** The headings of the columns. */
 function FeedColumns() {
   return (
@@ -113,7 +120,7 @@ function FeedColumns() {
   );
 }
 
-/** Something that happened, in columns; all of the line leads to what it is of. */
+/** An item in columns; the whole line is a link. */
 function FeedLine({ item }: { item: FeedItem }) {
   const { at, action, keys, result, notice, reason, httpStatus, durationMs, attempt } = item;
   return (
@@ -137,9 +144,9 @@ function FeedLine({ item }: { item: FeedItem }) {
   );
 }
 
-/** Links to the subject of an item. */
+/** A link to the delivery, event, certificate or subscription that an item is about. */
 function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: FeedItem; children: ReactNode }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   if (deliveryGuid !== undefined) {
     return (
       <Link className="row-link" to="/deliveries/$guid" params={{ guid: deliveryGuid }}>
@@ -147,7 +154,7 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
       </Link>
     );
   }
-  if (notice === 'certificate.ending' && ask.actingFor === undefined) {
+  if (notice === 'certificate.ending' && api.actingFor === undefined) {
     return (
       <Link className="row-link" to="/credentials">
         {children}
@@ -171,20 +178,16 @@ function About({ item: { deliveryGuid, eventGuid, notice }, children }: { item: 
 type Feed = {
   items: readonly FeedItem[];
   state: LiveState;
-  /** How often more happened than the feed tells. */
+  /** How often the feed left something out. */
   skipped: number;
 };
 
-/** Limit of the items kept: the oldest go. */
-const KEPT = 10_000;
-/** Number of items from before the page was opened. */
-const BEFORE = 50;
-/** The page is drawn this often, however much comes. */
-const DRAW_EVERY_MS = 250;
-
-/** The last deliveries from before the page was opened, and what has happened since, newest first. While `isPaused` nothing moves, and what comes is kept for later. */
+/**
+ * The last deliveries from before the page was opened, and what has happened since, newest first. While `isPaused` nothing moves:
+ * what arrives is kept in an inbox, which is drawn a few times a second otherwise.
+ */
 function useFeed(isPaused: boolean): Feed {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const [feed, setFeed] = useState<Feed>({ items: [], state: { kind: 'connecting' }, skipped: 0 });
   const [inbox] = useState(() => ({ items: [] as FeedItem[], skipped: 0, place: 0 }));
   useEffect(() => {
@@ -199,14 +202,14 @@ function useFeed(isPaused: boolean): Feed {
       inbox.items.push(item);
       if (inbox.items.length > KEPT) inbox.items.splice(0, inbox.items.length - KEPT);
     };
-    void followLive({ ask, signal, onMessage, onState });
-    // Without them the feed goes on.
-    void earlier(ask, signal).then(
+    void followLive({ api, signal, onMessage, onState });
+    // If they cannot be read, the feed starts empty.
+    void earlier(api, signal).then(
       (items) => signal.aborted || setFeed((before) => ({ ...before, items: joined(before.items, items) })),
       () => undefined,
     );
     return () => stop.abort();
-  }, [ask, inbox]);
+  }, [api, inbox]);
   useEffect(() => {
     if (isPaused) return undefined;
     const draw = setInterval(() => {
@@ -225,14 +228,16 @@ function useFeed(isPaused: boolean): Feed {
   return feed;
 }
 
-/** Numbered below all that the feed tells. */
-async function earlier(ask: ReturnType<typeof useSignedIn>['ask'], signal: AbortSignal): Promise<FeedItem[]> {
-  const { objects } = await told(ask.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }));
+/** Deliveries from before, numbered below all items of the feed. */
+async function earlier(api: ApiClient, signal: AbortSignal): Promise<FeedItem[]> {
+  const { objects } = await answerOf(
+    api.client.GET('/v1/deliveries', { params: { query: { limit: BEFORE } }, signal }),
+  );
   const items = objects.map((delivery, place) => itemOfDelivery(delivery, -place));
   return items.toSorted((one, other) => other.at.localeCompare(one.at));
 }
 
-/** The list of deliveries and the feed may both have an attempt: the newer list wins. */
+/** Joins two lists of items. Both may have an attempt: the newer list wins. */
 function joined(newer: readonly FeedItem[], older: readonly FeedItem[]): FeedItem[] {
   const known = new Set(newer.map(attemptOf).filter((attempt) => attempt !== undefined));
   return [...newer, ...older.filter((item) => !known.has(attemptOf(item) ?? ''))];

@@ -1,26 +1,30 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTold } from '../../api/use-told.ts';
-import { counted } from '../../parts/words.ts';
+import type { components } from '../../api/client-api.d.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PeriodField } from '../../parts/period-field.tsx';
-import { periodOf, type Period } from '../../parts/time.ts';
 import { Empty, Found } from '../../parts/states.tsx';
+import { periodOf, type Period } from '../../parts/time.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { ReplayForm } from '../subscriptions/replay-form.tsx';
-import type { components } from '../../api/client-api.d.ts';
 
 const route = getRouteApi('/missed');
 
+const ALL_ACTIONS = '*';
+
+type MissedOfAction = components['schemas']['MissedOfAction'];
+
 /** Deliveries that the client missed in a period, over all actions, and a button to send them. */
 export function MissedPage() {
-  const asked = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const [lastDay] = useState(() => periodOf('Last 24 hours', new Date()));
-  const period = asked.since === undefined ? lastDay : asked;
-  const missed = useTold(['missed', period], ({ client }) => client.GET('/v1/missed', { params: { query: period } }));
+  const period = search.since === undefined ? lastDay : search;
+  const missed = useAnswer(['missed', period], ({ client }) => client.GET('/v1/missed', { params: { query: period } }));
   return (
     <Page
       title="Missed"
@@ -33,7 +37,7 @@ export function MissedPage() {
       <div className="part">
         <PeriodField
           period={period}
-          starts={asked.since === undefined ? 'Last 24 hours' : undefined}
+          starts={search.since === undefined ? 'Last 24 hours' : undefined}
           choose={(chosen) => void navigate({ search: chosen })}
         />
         <Found of={missed} what="what was missed">
@@ -81,8 +85,6 @@ function ByAction({ rows, period, countedUntil }: ByActionProps) {
   );
 }
 
-const ALL_ACTIONS = '*';
-
 const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   action: ALL_ACTIONS,
   since,
@@ -90,9 +92,7 @@ const requestOf = ({ since = '', until }: Period, isIncluded: boolean) => ({
   include_suppressed: isIncluded,
 });
 
-type MissedOfAction = components['schemas']['MissedOfAction'];
-
-/** The columns for a period, in which each count leads to what it counts. */
+/** The columns for a period. Each count links to the deliveries that it counts. */
 function missedColumns(period: Period): readonly TableColumn<MissedOfAction>[] {
   const countOf = (status: 'exhausted' | 'dropped') => (row: MissedOfAction) =>
     row[status] === 0 ? (

@@ -1,15 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
-import { DialogTools, Dialog } from '../../parts/dialog.tsx';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { forgetting } from '../../parts/form.tsx';
-import { Moment } from '../../parts/values.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { useSignedIn } from '../../session/session.ts';
-import { FeatureChoice } from './feature-choice.tsx';
-import { FEATURES, type Account, type AccountClosing } from './types.ts';
+import { FEATURES, type Account, type AccountClosing, type Feature } from './types.ts';
 
 /** The name and the features of an account, which can be changed. */
 export function AccountFacts({ account }: { account: Account }) {
@@ -52,6 +51,33 @@ export function AccountFacts({ account }: { account: Account }) {
   );
 }
 
+/** The features of an account. */
+export function FeatureChoice({
+  chosen,
+  choose,
+}: {
+  chosen: readonly Feature[];
+  choose: (features: readonly Feature[]) => void;
+}) {
+  return (
+    <fieldset>
+      <legend>Features</legend>
+      {FEATURES.map((feature) => (
+        <label key={feature} className="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(feature)}
+            onChange={({ target }) =>
+              choose(target.checked ? [...chosen, feature] : chosen.filter((each) => each !== feature))
+            }
+          />
+          {feature}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 type Update = {
   name?: string | null;
   add_features?: Account['features'];
@@ -59,30 +85,30 @@ type Update = {
 };
 
 function useUpdate({ guid }: Account) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
     mutationFn: (body: Update) =>
-      told(ask.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
+      answerOf(api.operator.PATCH('/v1/admin/accounts/{guid}', { params: { path: { guid } }, body })),
     onSuccess: async (account) => {
-      tell('Account saved.');
+      notify('Account saved.');
       queries.setQueryData(['account', guid], account);
       await queries.invalidateQueries({ queryKey: ['accounts'] });
     },
   });
 }
 
-/** Ends all that is of an account, or opens it again. */
+/** Closes an account, with everything that belongs to it, or opens it again. */
 export function AccountEnd({ account }: { account: Account }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const change = useEnd(account);
   return (
     <section className="part card" aria-labelledby="account-end">
       <h2 id="account-end">{account.closed_at === null ? 'Close the account' : 'Closed'}</h2>
       {account.closed_at === null ? (
         <div className="tools">
-          <button type="button" className="danger" onClick={() => setAsking(true)}>
+          <button type="button" className="danger" onClick={() => setConfirming(true)}>
             Close account
           </button>
         </div>
@@ -99,12 +125,12 @@ export function AccountEnd({ account }: { account: Account }) {
           </div>
         </>
       )}
-      {isAsking && <CloseDialog account={account} close={() => setAsking(false)} />}
+      {isConfirming && <CloseDialog account={account} close={() => setConfirming(false)} />}
     </section>
   );
 }
 
-/** The page's words for what ends with an account. */
+/** What ends with an account, by its name in the API. */
 const ENDS = {
   subscriptions: 'Subscriptions',
   waiting: 'Waiting deliveries, dropped',
@@ -117,7 +143,7 @@ const ENDS = {
 
 function CloseDialog({ account, close }: { account: Account; close: () => void }) {
   const { guid } = account;
-  const ends = useTold(['closing', guid], ({ operator }) =>
+  const ends = useAnswer(['closing', guid], ({ operator }) =>
     operator.POST('/v1/admin/accounts/{guid}/close', { params: { path: { guid } }, body: { dry_run: true } }),
   );
   const change = useEnd(account, close);
@@ -148,14 +174,14 @@ function CloseDialog({ account, close }: { account: Account; close: () => void }
 }
 
 function useEnd({ guid }: Account, onDone?: () => void) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const params = { path: { guid } };
   return useMutation({
     mutationFn: async (to: 'close' | 'open') =>
       to === 'open'
-        ? told(ask.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
-        : told(ask.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
+        ? answerOf(api.operator.POST('/v1/admin/accounts/{guid}/open', { params }))
+        : answerOf(api.operator.POST('/v1/admin/accounts/{guid}/close', { params, body: { dry_run: false } })),
     onSuccess: async () => {
       onDone?.();
       await queries.invalidateQueries();

@@ -1,28 +1,30 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Disclosure } from '../../parts/disclosure.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Found, Empty } from '../../parts/states.tsx';
+import { Empty, Found } from '../../parts/states.tsx';
+import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
 import { AccountEnd, AccountFacts } from './account-facts.tsx';
 import { AccountTokens } from './account-tokens.tsx';
-import type { Account, AccountClient, OperatorSubscription } from './types.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { ClientLink, WhyLink } from './links.tsx';
-import { Disclosure } from '../../parts/disclosure.tsx';
-import { counted } from '../../parts/words.ts';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
-import { useSignedIn } from '../../session/session.ts';
-import { Foreign } from '../../parts/text-block.tsx';
 import { StopButton } from './stop-button.tsx';
 import { SubscriptionStanding } from './subscription-standing.tsx';
+import type { Account, AccountClient, OperatorSubscription } from './types.ts';
 
 const route = getRouteApi('/accounts/$guid');
 
-/** An account: its clients with the ways to their pages, its subscriptions, its tokens, what it is called and may do. */
+const PAGE_SIZE = 100;
+
+/** An account: its clients with links to their pages, its subscriptions, its tokens, its name and its features. */
 export function AccountPage() {
   const { guid } = route.useParams();
-  const account = useTold(['account', guid], ({ operator }) =>
+  const account = useAnswer(['account', guid], ({ operator }) =>
     operator.GET('/v1/admin/accounts/{guid}', { params: { path: { guid } } }),
   );
   return (
@@ -40,15 +42,14 @@ export function AccountPage() {
       }
     >
       <Found of={account} what="the account">
-        {(found) => <All account={found} />}
+        {(found) => <Details account={found} />}
       </Found>
     </Page>
   );
 }
 
-function All({ account }: { account: Account }) {
+function Details({ account }: { account: Account }) {
   const { guid, name, features } = account;
-  const subscriptions = useAccountSubscriptions(guid);
   return (
     <>
       <p className="calm line">
@@ -61,7 +62,7 @@ function All({ account }: { account: Account }) {
         <code className="quietly">{guid}</code>
       </p>
       <AccountClients account={guid} />
-      <AccountSubscriptions pages={subscriptions} />
+      <AccountSubscriptions account={guid} />
       <AccountTokens guid={guid} />
       <AccountFacts key={`${guid} ${name} ${features.join(' ')}`} account={account} />
       <AccountEnd account={account} />
@@ -69,9 +70,9 @@ function All({ account }: { account: Account }) {
   );
 }
 
-/** The clients of an account, each with the ways to its own pages, where the operator acts for it. */
+/** The clients of an account, each with links to its own pages, where the operator acts for it. */
 function AccountClients({ account }: { account: string }) {
-  const clients = useTold(['clients', account], ({ operator }) =>
+  const clients = useAnswer(['clients', account], ({ operator }) =>
     operator.GET('/v1/admin/accounts/{guid}/clients', { params: { path: { guid: account } } }),
   );
   return (
@@ -95,13 +96,13 @@ function AccountClients({ account }: { account: string }) {
   );
 }
 
-type ClientRow = AccountClient & { account: string };
-
-const PAGES = [
+const CLIENT_PAGES = [
   { name: 'Deliveries', page: '/deliveries' },
   { name: 'Missed', page: '/missed' },
   { name: 'Subscriptions', page: '/subscriptions' },
 ] as const;
+
+type ClientRow = AccountClient & { account: string };
 
 const clientColumns: readonly TableColumn<ClientRow>[] = [
   {
@@ -113,7 +114,7 @@ const clientColumns: readonly TableColumn<ClientRow>[] = [
     header: 'Open as the client',
     cell: ({ account, client_id }) => (
       <span className="line">
-        {PAGES.map(({ name, page }) => (
+        {CLIENT_PAGES.map(({ name, page }) => (
           <ClientLink key={page} account={account} client={client_id} page={page}>
             {name}
           </ClientLink>
@@ -152,8 +153,26 @@ const clientColumns: readonly TableColumn<ClientRow>[] = [
   },
 ];
 
-/** An account's subscriptions, those with trouble first, and below its former ones. */
-function AccountSubscriptions({ pages }: { pages: ReturnType<typeof useAccountSubscriptions> }) {
+/** Current and ended subscriptions of an account, in pages. */
+function useAccountSubscriptions(guid: string) {
+  const { api } = useSignedIn();
+  return useInfiniteQuery({
+    queryKey: ['subscriptions of', guid],
+    queryFn: ({ pageParam: cursor }) =>
+      answerOf(
+        api.operator.GET('/v1/admin/accounts/{guid}/subscriptions', {
+          params: { path: { guid }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    select: ({ pages }) => pages.flatMap(({ objects }) => objects),
+  });
+}
+
+/** The current subscriptions of an account, and below them the ended ones. */
+function AccountSubscriptions({ account }: { account: string }) {
+  const pages = useAccountSubscriptions(account);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
   return (
     <section className="part" aria-labelledby="account-subscriptions">
@@ -191,26 +210,7 @@ function Subscriptions({ subscriptions }: { subscriptions: readonly OperatorSubs
   );
 }
 
-const PAGE_SIZE = 100;
-
-/** Current and ended subscriptions of an account, as many pages as were asked for. */
-function useAccountSubscriptions(guid: string) {
-  const { ask } = useSignedIn();
-  return useInfiniteQuery({
-    queryKey: ['subscriptions of', guid],
-    queryFn: ({ pageParam: cursor }) =>
-      told(
-        ask.operator.GET('/v1/admin/accounts/{guid}/subscriptions', {
-          params: { path: { guid }, query: { limit: PAGE_SIZE, ...(cursor !== '' && { cursor }) } },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ next }) => next,
-    select: ({ pages }) => pages.flatMap(({ objects }) => objects),
-  });
-}
-
-/** Subscriptions of an account and how they stand: those with trouble first. */
+/** Subscriptions, those that need a person first. */
 function SubscriptionTable({
   subscriptions,
   label = 'Subscriptions',
@@ -218,17 +218,8 @@ function SubscriptionTable({
   subscriptions: readonly OperatorSubscription[];
   label?: string;
 }) {
-  const rows = subscriptions.toSorted((a, b) => calmOf(a) - calmOf(b) || a.action.localeCompare(b.action));
+  const rows = subscriptions.toSorted((a, b) => calmnessOf(a) - calmnessOf(b) || a.action.localeCompare(b.action));
   return <DataTable label={label} rows={rows} columns={subscriptionColumns} keyOf={({ guid }) => guid} />;
-}
-
-/** The less, the more it needs a person. */
-function calmOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
-  if (standing === 'switched_off') return 0;
-  if (stopped !== null) return 1;
-  if ((failing_since ?? null) !== null) return 2;
-  if (paused_until !== null) return 3;
-  return standing === 'active' ? 4 : 5;
 }
 
 const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
@@ -246,7 +237,7 @@ const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
   },
   {
     header: 'State',
-    value: calmOf,
+    value: calmnessOf,
     cell: (subscription) => <SubscriptionStanding subscription={subscription} />,
   },
   { header: 'URL', value: ({ url }) => url, cell: ({ url }) => <Foreign text={url} /> },
@@ -266,3 +257,12 @@ const subscriptionColumns: readonly TableColumn<OperatorSubscription>[] = [
       ended_at === null && <StopButton what={{ kind: 'subscription', guid, action }} />,
   },
 ];
+
+/** The lower, the more a subscription needs a person. */
+function calmnessOf({ standing, stopped, failing_since, paused_until }: OperatorSubscription): number {
+  if (standing === 'switched_off') return 0;
+  if (stopped !== null) return 1;
+  if ((failing_since ?? null) !== null) return 2;
+  if (paused_until !== null) return 3;
+  return standing === 'active' ? 4 : 5;
+}

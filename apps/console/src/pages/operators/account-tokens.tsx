@@ -1,22 +1,25 @@
-import { useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
-import { Empty, Found, Failed } from '../../parts/states.tsx';
-import { Foreign, CopyButton } from '../../parts/text-block.tsx';
-import type { AccessToken, Scope, GoingOn } from './types.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
+import { useState, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FaultsOf, forgetting, Field } from '../../parts/form.tsx';
-import { SCOPES, counted } from '../../parts/words.ts';
+import { FaultsOf, Field, forgetting } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Empty, Failed, Found } from '../../parts/states.tsx';
+import { CopyButton, Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted, SCOPES } from '../../parts/words.ts';
 import { useSignedIn } from '../../session/session.ts';
-import { useTell } from '../../parts/notices.tsx';
+import type { AccessToken, GoingOn, Scope } from './types.ts';
 
-/** The access tokens of an account: never the tokens themselves. */
+// The keys are the scopes of the interface.
+const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
+
+/** The access tokens of an account, without their secrets. */
 export function AccountTokens({ guid }: { guid: string }) {
   const [isCreating, setCreating] = useState(false);
-  const tokens = useTold(['tokens', guid], ({ operator }) =>
+  const tokens = useAnswer(['tokens', guid], ({ operator }) =>
     operator.GET('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } } }),
   );
   return (
@@ -39,11 +42,6 @@ export function AccountTokens({ guid }: { guid: string }) {
       </Found>
     </section>
   );
-}
-
-function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'expired' {
-  if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
 }
 
 const columns: readonly TableColumn<AccessToken>[] = [
@@ -75,10 +73,12 @@ const columns: readonly TableColumn<AccessToken>[] = [
   { header: 'Revoke', cell: (token) => (standingOf(token) === 'active' ? <RevokeToken token={token} /> : '') },
 ];
 
-// They are the interface's.
-const ALL = Object.keys(SCOPES) as Scope[];
+function standingOf({ revoked_at, expires_at }: AccessToken): 'active' | 'revoked' | 'expired' {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
+}
 
-/** Makes an access token and shows it, this once. */
+/** Creates an access token and shows it, this once. */
 function CreateTokenDialog({ account, close }: { account: string; close: () => void }) {
   const create = useCreate(account);
   return (
@@ -157,7 +157,7 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
   return (
     <fieldset>
       <legend>Scopes</legend>
-      {ALL.map((scope) => (
+      {ALL_SCOPES.map((scope) => (
         <label key={scope} className="choice">
           <input
             type="checkbox"
@@ -174,46 +174,46 @@ function ScopeChoice({ chosen, choose }: { chosen: readonly Scope[]; choose: (sc
 }
 
 function useCreate(guid: string) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: { scopes: Scope[]; client_id?: string; expires_in?: string }) =>
-      told(ask.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
+      answerOf(api.operator.POST('/v1/admin/accounts/{guid}/tokens', { params: { path: { guid } }, body })),
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['tokens', guid] }),
-    // The token is nowhere once its dialog is closed.
+    // Once the dialog is closed, the page no longer has the token.
     gcTime: 0,
   });
 }
 
-/** Ends an access token, once somebody has confirmed it. */
+/** Revokes an access token, once that is confirmed. */
 function RevokeToken({ token }: { token: AccessToken }) {
-  const [isAsking, setAsking] = useState(false);
-  const close = () => setAsking(false);
+  const [isConfirming, setConfirming] = useState(false);
+  const close = () => setConfirming(false);
   return (
     <>
       <button
         type="button"
         className="danger"
         aria-label={`Revoke ${token.guid.slice(0, 8)}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         Revoke
       </button>
-      {isAsking && <RevokeDialog token={token} close={close} />}
+      {isConfirming && <RevokeDialog token={token} close={close} />}
     </>
   );
 }
 
 function RevokeDialog({ token: { guid, client_id, last_used_at }, close }: { token: AccessToken; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const revoke = useMutation({
-    mutationFn: () => told(ask.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
+    mutationFn: () => answerOf(api.operator.DELETE('/v1/admin/tokens/{guid}', { params: { path: { guid } } })),
     onSuccess: async (goingOn: GoingOn | undefined) => {
       const count = goingOn?.subscriptions_of_account || goingOn?.subscriptions || 0;
       const whose = goingOn?.subscriptions_of_account ? 'of the account: close it to end them' : 'of this client';
-      tell(
+      notify(
         count === 0 ? 'Token revoked.' : `Token revoked. ${counted(count, 'subscription')} ${whose} go on without one.`,
       );
       close();

@@ -1,20 +1,22 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FaultsOf, Field, forgetting } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
-import { useSignedIn } from '../../session/session.ts';
 import { counted } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
+import { FeatureChoice } from './account-facts.tsx';
 import { AccountLink } from './links.tsx';
 import type { Account, Feature } from './types.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FaultsOf, forgetting, Field } from '../../parts/form.tsx';
-import { useTell } from '../../parts/notices.tsx';
-import { FeatureChoice } from './feature-choice.tsx';
 
-/** All accounts that Waybell knows, to be searched among. */
+const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** All accounts, with a search among them. */
 export function AccountsPage() {
   const [isCreating, setCreating] = useState(false);
   const accounts = useAccounts();
@@ -42,11 +44,11 @@ export function AccountsPage() {
 }
 
 function useAccounts() {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   return useInfiniteQuery({
     queryKey: ['accounts'],
     queryFn: ({ pageParam: after }) =>
-      told(ask.operator.GET('/v1/admin/accounts', { params: { query: after === '' ? {} : { after } } })),
+      answerOf(api.operator.GET('/v1/admin/accounts', { params: { query: after === '' ? {} : { after } } })),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
@@ -96,22 +98,6 @@ function List({ pages, isLoading, more }: ListProps) {
   );
 }
 
-const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-function Nothing({ text }: { text: string }) {
-  if (text === '') return <Empty>No accounts yet.</Empty>;
-  return (
-    <Empty>
-      No account matches.{' '}
-      {GUID.test(text) && (
-        <Link to="/accounts/$guid" params={{ guid: text.toLowerCase() }}>
-          Open the account with that guid
-        </Link>
-      )}
-    </Empty>
-  );
-}
-
 function isLike(text: string) {
   const wanted = text.trim().toLowerCase();
   return ({ guid, name }: Account) => guid.includes(wanted) || (name ?? '').toLowerCase().includes(wanted);
@@ -128,7 +114,21 @@ const columns: readonly TableColumn<Account>[] = [
   { header: 'Guid', value: ({ guid }) => guid, cell: ({ guid }) => <code>{guid}</code> },
 ];
 
-/** Asks for what an account is to be, creates it, and leads to it. */
+function Nothing({ text }: { text: string }) {
+  if (text === '') return <Empty>No accounts yet.</Empty>;
+  return (
+    <Empty>
+      No account matches.{' '}
+      {GUID.test(text) && (
+        <Link to="/accounts/$guid" params={{ guid: text.toLowerCase() }}>
+          Open the account with that guid
+        </Link>
+      )}
+    </Empty>
+  );
+}
+
+/** Creates an account, and shows its page. */
 function CreateAccountDialog({ close }: { close: () => void }) {
   const [through, setThrough] = useState<Account['interface']>('shipper');
   const [name, setName] = useState('');
@@ -190,14 +190,14 @@ function CreateAccountDialog({ close }: { close: () => void }) {
 type AccountForm = { interface: Account['interface']; name?: string; guid?: string; features: Feature[] };
 
 function useCreate() {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
-    mutationFn: (body: AccountForm) => told(ask.operator.POST('/v1/admin/accounts', { body })),
+    mutationFn: (body: AccountForm) => answerOf(api.operator.POST('/v1/admin/accounts', { body })),
     onSuccess: async ({ guid }) => {
-      tell('Account created.');
+      notify('Account created.');
       void queries.invalidateQueries({ queryKey: ['accounts'] });
       await navigate({ to: '/accounts/$guid', params: { guid } });
     },

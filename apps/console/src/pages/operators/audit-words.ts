@@ -2,18 +2,18 @@ import { ruleInWords } from '../../parts/words.ts';
 import type { Change } from './types.ts';
 
 type Details = Readonly<Record<string, unknown>>;
-type SaidChange = Pick<Change, 'what' | 'callback_origin_before'> & { details: Details };
+type WordedChange = Pick<Change, 'what' | 'callback_origin_before'> & { details: Details };
 /** Writes a time for people. */
 type Written = (at: string) => string;
 
-/** A change as people say it, such as `Switched off: a delivery was given up`; what is not known, as the audit log calls it. */
-export function inWords(change: SaidChange, written: Written): string {
+/** A change in words, such as `Switched off: a delivery was given up`; a kind that has no words, as the audit log calls it. */
+export function inWords(change: WordedChange, written: Written): string {
   const { what, details } = change;
   const [kind = '', verb = ''] = what.split('.');
   const sent = SENT[kind];
   if (sent !== undefined) return `${sent}${ofAction(details)}`;
-  const said = verb === 'changed' ? valuesOf(change, written) : [];
-  if (said.length > 0) return said.join(', ');
+  const phrases = verb === 'changed' ? valuesOf(change, written) : [];
+  if (phrases.length > 0) return phrases.join(', ');
   const [name, done] = [KINDS[kind], VERBS[verb]];
   if (name === undefined || done === undefined) return what;
   return `${done} ${name}${verb === 'created' ? moreOf(kind, details, written) : ''}`;
@@ -38,12 +38,12 @@ const VERBS: Readonly<Record<string, string>> = {
   started: 'Started',
 };
 
-/** Texts for deliveries sent by hand. */
+/** The words for deliveries sent by hand. */
 const SENT: Readonly<Record<string, string>> = { resend: 'Resent a delivery', test: 'Sent a test' };
 
-type Say = (value: unknown, change: SaidChange, written: Written) => string | undefined;
+type Say = (value: unknown, change: WordedChange, written: Written) => string | undefined;
 
-/** Texts for new values, in this order. */
+/** The words for new values, in the order in which they appear. */
 const VALUES: Readonly<Record<string, Say>> = {
   ended_at: (value) => (value === null ? undefined : 'Unsubscribed'),
   is_active: (value, { details }) =>
@@ -61,12 +61,12 @@ const VALUES: Readonly<Record<string, Say>> = {
   expires_at: (_value, { what }) => (what.startsWith('signing-secret') ? 'Rotated signing secret' : undefined),
 };
 
-function valuesOf(change: SaidChange, written: Written): string[] {
+function valuesOf(change: WordedChange, written: Written): string[] {
   const { details } = change;
-  const said = Object.entries(VALUES).flatMap(([name, say]) =>
+  const phrases = Object.entries(VALUES).flatMap(([name, say]) =>
     name in details ? (say(details[name], change, written) ?? []) : [],
   );
-  return said.length === 0 && 'generation' in details ? ['Subscribed again'] : said;
+  return phrases.length === 0 && 'generation' in details ? ['Subscribed again'] : phrases;
 }
 
 function switchedOff({ deactivation_rule: rule }: Details): string {

@@ -1,17 +1,17 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTold } from '../../api/use-told.ts';
-import { Moment } from '../../parts/values.tsx';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
 import { Foreign, TextBlock } from '../../parts/text-block.tsx';
-import { UnknownMembers, Correction } from './correct/correction.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { Correction, UnknownMembers } from './correct/correction.tsx';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { CorrectedEvent, RejectedDetail } from './types.ts';
 
 const route = getRouteApi('/rejected/$id');
 
-/** A rejected message: what is wrong with it, and where it is corrected. */
+/** A rejected message: what is wrong with it, and an editor that corrects it. */
 export function CorrectPage() {
   const { id } = route.useParams();
   return <OneRejected key={id} id={id} />;
@@ -19,10 +19,10 @@ export function CorrectPage() {
 
 function OneRejected({ id }: { id: string }) {
   const [published, setPublished] = useState<CorrectedEvent>();
-  const rejected = useTold(
+  const rejected = useAnswer(
     ['one rejected', id],
     ({ operator }) => operator.GET('/v1/admin/rejected/{id}', { params: { path: { id } } }),
-    // Each look takes the rejected messages in hand, from others too; and it never changes.
+    // Each request reads all rejected messages from their queue, where others miss them meanwhile; and a message never changes.
     { staleTime: Infinity },
   );
   return (

@@ -1,19 +1,21 @@
 import { Link } from '@tanstack/react-router';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { LongList } from '../../parts/long-list.tsx';
 import { Empty, Failed, troubleOf } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { RejectedVerdict, Suppressed } from '../find/timeline-page.tsx';
-import { AccountLink, WhyLink, ClientLink } from './links.tsx';
-import type { OperatorEvent, OperatorVerdict, OperatorDelivery } from './types.ts';
-import { useTold } from '../../api/use-told.ts';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
 import { AttemptAxis, AttemptList } from '../find/attempts.tsx';
 import { DeliveryReasons } from '../find/delivery-page.tsx';
 import { isUnderWay, standingOf } from '../find/delivery.ts';
-import { counted } from '../../parts/words.ts';
+import { RejectedVerdict, Suppressed } from '../find/timeline-page.tsx';
+import { AccountLink, ClientLink, WhyLink } from './links.tsx';
+import type { OperatorDelivery, OperatorEvent, OperatorVerdict } from './types.ts';
 
-/** Events of all accounts, newest first, each with what it came to. */
+const POLL_EVERY_MS = 3_000;
+
+/** Events of all accounts, newest first, each with what became of it. */
 export function EventTimeline({ events, more }: { events: readonly OperatorEvent[]; more: () => void }) {
   if (events.length === 0) return <Empty>No events.</Empty>;
   return (
@@ -63,7 +65,7 @@ function VerdictEntry({ verdict, about }: { verdict: OperatorVerdict; about: str
     case 'delivery':
       return (
         <Disclosure summary={<DeliverySummary delivery={verdict.delivery} />}>
-          {() => <DeliveryTold delivery={verdict.delivery} />}
+          {() => <DeliveryDetails delivery={verdict.delivery} />}
         </Disclosure>
       );
     case 'suppressed':
@@ -100,9 +102,7 @@ function Recipient({
   );
 }
 
-const LOOK_EVERY_MS = 3_000;
-
-/** A delivery in a line. */
+/** A delivery on one line. */
 function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
   const { guid, attempts, reason, account } = delivery;
   return (
@@ -116,22 +116,22 @@ function DeliverySummary({ delivery }: { delivery: OperatorDelivery }) {
   );
 }
 
-/** All that is known of a delivery, kept current while more is to come; of answers too, which a list leaves out. */
-export function DeliveryTold({ delivery: known }: { delivery: OperatorDelivery }) {
+/** Everything about a delivery, polled until it has ended; with the answers, which a list does not contain. */
+export function DeliveryDetails({ delivery: known }: { delivery: OperatorDelivery }) {
   const { guid } = known;
-  const asked = useTold(
+  const answer = useAnswer(
     ['why', guid, 'delivery'],
     ({ operator }) => operator.GET('/v1/admin/why', { params: { query: { anything: guid, as: 'delivery' } } }),
     {
       refetchInterval: ({ state: { data } }) =>
-        data?.kind === 'delivery' && isUnderWay(data.delivery) ? LOOK_EVERY_MS : false,
+        data?.kind === 'delivery' && isUnderWay(data.delivery) ? POLL_EVERY_MS : false,
     },
   );
-  const trouble = troubleOf(asked);
-  const delivery = asked.data?.kind === 'delivery' ? asked.data.delivery : known;
+  const trouble = troubleOf(answer);
+  const delivery = answer.data?.kind === 'delivery' ? answer.data.delivery : known;
   return (
     <article className="delivery" aria-label={`Delivery ${guid}`}>
-      {trouble !== null && <Failed error={trouble} retry={() => void asked.refetch()} />}
+      {trouble !== null && <Failed error={trouble} retry={() => void answer.refetch()} />}
       <div className="line">
         <Status of={standingOf(delivery)} />
         <strong>{delivery.action}</strong>

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { STRETCHES } from '../../parts/words.ts';
 import { AccountLink, WhyLink } from './links.tsx';
 import { StopHost } from './stop-button.tsx';
@@ -15,24 +15,24 @@ import { WaitingEndpoints } from './waiting-endpoints.tsx';
 type FailingOriginRow = Failing['origins']['objects'][number] & Pick<Failing, 'since'>;
 type UndeliveredRow = Failing['undelivered']['objects'][number];
 
-const LOOK_EVERY_MS = 10_000;
+const POLL_EVERY_MS = 10_000;
 const MOST = 200;
 
 /** Lists the origins at which attempts fail most, and the oldest unfinished deliveries. */
 export function FailingPage() {
   const [ms, setMs] = useState<number>(STRETCHES['1 hour']);
-  const failing = useTold(
+  const failing = useAnswer(
     ['failing', ms],
     ({ operator }) =>
       operator.GET('/v1/admin/failing', {
         params: { query: { since: new Date(Date.now() - ms).toISOString(), limit: MOST } },
       }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
   return (
     <Page title="Failing" tools={<Stretches chosen={ms} choose={setMs} />}>
       <Found of={failing} what="what fails">
-        {(found) => <Told failing={found} />}
+        {(found) => <FailingSections failing={found} />}
       </Found>
     </Page>
   );
@@ -57,7 +57,7 @@ function Stretches({ chosen, choose }: { chosen: number; choose: (ms: number) =>
   );
 }
 
-function Told({ failing: { since, origins, undelivered, waiting } }: { failing: Failing }) {
+function FailingSections({ failing: { since, origins, undelivered, waiting } }: { failing: Failing }) {
   const rows = useMemo(() => origins.objects.map((origin) => ({ ...origin, since })), [origins, since]);
   return (
     <>
@@ -115,7 +115,7 @@ const originColumns: readonly TableColumn<FailingOriginRow>[] = [
   { header: 'Share', isNumber: true, value: share, cell: (origin) => `${share(origin)} %` },
   { header: 'Most frequent reason', value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
   {
-    // There is no list of attempts.
+    // There is no list of attempts to link to.
     header: 'Deliveries',
     cell: ({ account, origin, since }) => (
       <Link

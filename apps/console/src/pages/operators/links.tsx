@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Guid } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Guid } from '../../parts/values.tsx';
 import { placeOfClient } from '../../session/acting.ts';
 import type { AccountName } from './types.ts';
 
-/** An account by its name where it has one, which leads to it. */
+/** A link to an account, by its name or, without one, its guid. */
 export function AccountLink({ account: { guid, name } }: { account: AccountName }) {
   return (
     <Link to="/accounts/$guid" params={{ guid }} title={guid}>
@@ -14,7 +14,7 @@ export function AccountLink({ account: { guid, name } }: { account: AccountName 
   );
 }
 
-/** A guid that links to the history of its object; or the given children instead. */
+/** A link to the history of any object, by its guid or with the given children. */
 export function WhyLink({ guid, children }: { guid: string; children?: ReactNode }) {
   return (
     <Link to="/why" search={{ text: guid }} title={guid}>
@@ -23,7 +23,7 @@ export function WhyLink({ guid, children }: { guid: string; children?: ReactNode
   );
 }
 
-/** A client below its account. */
+/** A link to an account, and below it one to the client. */
 export function OwnerLinks({ account, client_id: client }: { account: AccountName; client_id: string }) {
   return (
     <>
@@ -40,11 +40,11 @@ type ClientLinkProps = {
   client: string;
   /** Such as `/missed`; left out, the client's overview. */
   page?: string;
-  /** The id of the client, unless said otherwise. */
+  /** The id of the client unless given. */
   children?: ReactNode;
 };
 
-/** A page of a client's own, where an operator acts for it. */
+/** A link to a client's own page, where the operator acts for it. */
 export function ClientLink({ account, client, page = '', children }: ClientLinkProps) {
   return <a href={`#${placeOfClient({ account, client })}${page}`}>{children ?? <Foreign text={client} />}</a>;
 }

@@ -1,19 +1,19 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Disclosure } from '../../parts/disclosure.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { counted } from '../../parts/words.ts';
-import { RoomState, WaitingEndpoints } from './waiting-endpoints.tsx';
 import type { Queue, WaitingDestination } from './types.ts';
+import { RoomState, WaitingEndpoints } from './waiting-endpoints.tsx';
 
 const route = getRouteApi('/queues');
-const LOOK_EVERY_MS = 4_000;
+const POLL_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
-/** Everything that waits on the line: in queues, in Postgres because RabbitMQ does not accept it, and for endpoints. */
+/** What has not passed the line: messages in queues, publications that RabbitMQ does not accept, deliveries that wait for endpoints. */
 export function QueuesPage() {
   const { dashboardUrl } = route.useRouteContext();
   return (
@@ -34,22 +34,22 @@ export function QueuesPage() {
 }
 
 function Queues() {
-  const queues = useTold(['queues'], ({ operator }) => operator.GET('/v1/admin/queues'), {
-    refetchInterval: LOOK_EVERY_MS,
+  const queues = useAnswer(['queues'], ({ operator }) => operator.GET('/v1/admin/queues'), {
+    refetchInterval: POLL_EVERY_MS,
   });
   return (
     <Found of={queues} what="the queues">
       {({ objects, waiting: destinations }) => {
-        const telling = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
-        const waiting = objects.reduce((sum, { messages }) => sum + messages, 0);
+        const filled = objects.filter((queue) => !isEmpty(queue)).toSorted(byNeed);
+        const messages = objects.reduce((sum, each) => sum + each.messages, 0);
         return (
           <>
             <section className="part" aria-labelledby="queues-waiting">
-              <h2 id="queues-waiting">{counted(waiting, 'message')} waiting</h2>
-              {telling.length === 0 ? (
+              <h2 id="queues-waiting">{counted(messages, 'message')} waiting</h2>
+              {filled.length === 0 ? (
                 <Empty>All {objects.length} queues are empty.</Empty>
               ) : (
-                <DataTable label="Queues with messages" rows={telling} columns={queueColumns} keyOf={queueName} />
+                <DataTable label="Queues with messages" rows={filled} columns={queueColumns} keyOf={queueName} />
               )}
               <Disclosure summary={<span>All {objects.length} queues</span>}>
                 {() => <DataTable label="All queues" rows={objects} columns={queueColumns} keyOf={queueName} />}
@@ -75,27 +75,9 @@ function Queues() {
   );
 }
 
-function Waiting() {
-  const waiting = useTold(
-    ['waiting'],
-    ({ operator }) => operator.GET('/v1/admin/waiting', { params: { query: { limit: MOST_ENDPOINTS } } }),
-    { refetchInterval: LOOK_EVERY_MS },
-  );
-  return (
-    <section className="part" aria-labelledby="queues-endpoints">
-      <h2 id="queues-endpoints">Waiting for their endpoint</h2>
-      <Found of={waiting} what="what waits for endpoints">
-        {({ endpoints }) => <WaitingEndpoints endpoints={endpoints.objects} />}
-      </Found>
-    </section>
-  );
-}
-
 const isEmpty = ({ messages, is_known }: Queue) => is_known && messages === 0;
 const byNeed = (a: Queue, b: Queue) => Number(a.is_known) - Number(b.is_known) || b.messages - a.messages;
 const queueName = ({ name }: Queue) => name;
-const destinationKey = ({ service, exchange, routing_key }: WaitingDestination) =>
-  `${service} ${exchange} ${routing_key}`;
 
 const queueColumns: readonly TableColumn<Queue>[] = [
   { header: 'Queue', value: queueName, cell: ({ name }) => <code>{name}</code> },
@@ -113,6 +95,9 @@ const queueColumns: readonly TableColumn<Queue>[] = [
   },
   { header: 'Consumers', isNumber: true, value: ({ consumers }) => consumers, cell: ({ consumers }) => consumers },
 ];
+
+const destinationKey = ({ service, exchange, routing_key }: WaitingDestination) =>
+  `${service} ${exchange} ${routing_key}`;
 
 const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
   { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
@@ -137,3 +122,19 @@ const destinationColumns: readonly TableColumn<WaitingDestination>[] = [
   },
   { header: 'Oldest', value: ({ oldest_at }) => oldest_at, cell: ({ oldest_at }) => <Moment at={oldest_at} /> },
 ];
+
+function Waiting() {
+  const waiting = useAnswer(
+    ['waiting'],
+    ({ operator }) => operator.GET('/v1/admin/waiting', { params: { query: { limit: MOST_ENDPOINTS } } }),
+    { refetchInterval: POLL_EVERY_MS },
+  );
+  return (
+    <section className="part" aria-labelledby="queues-endpoints">
+      <h2 id="queues-endpoints">Waiting for their endpoint</h2>
+      <Found of={waiting} what="what waits for endpoints">
+        {({ endpoints }) => <WaitingEndpoints endpoints={endpoints.objects} />}
+      </Found>
+    </section>
+  );
+}

@@ -1,54 +1,55 @@
-import { useState } from 'react';
-import type { RejectedSelection, Purged, Retried } from './types.ts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
+import { useState } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Failed, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { useSignedIn } from '../../session/session.ts';
 import { counted } from '../../parts/words.ts';
+import { useSignedIn } from '../../session/session.ts';
+import type { Purged, RejectedSelection, Retried } from './types.ts';
+
+/** At most so many messages are listed; the rest is counted. */
+const MOST_STAYING = 20;
 
 type RejectedActionsProps = {
-  /** Undefined where there is none: what was asked about one stays, as it says how that went. */
+  /** Undefined if no message is selected. An open dialog stays, as it shows how its action went. */
   selection: RejectedSelection | undefined;
 };
 
 /** Actions on rejected messages, which stay unchanged. */
 export function RejectedActions({ selection }: RejectedActionsProps) {
-  const [asked, setAsked] = useState<{ does: 'retry' | 'purge'; selection: RejectedSelection }>();
-  const close = () => setAsked(undefined);
+  const [dialog, setDialog] = useState<{ does: 'retry' | 'purge'; selection: RejectedSelection }>();
+  const close = () => setDialog(undefined);
   return (
     <div className="tools">
       {selection !== undefined && (
         <>
-          <button type="button" onClick={() => setAsked({ does: 'retry', selection })}>
+          <button type="button" onClick={() => setDialog({ does: 'retry', selection })}>
             Retry …
           </button>
-          <button type="button" className="danger" onClick={() => setAsked({ does: 'purge', selection })}>
+          <button type="button" className="danger" onClick={() => setDialog({ does: 'purge', selection })}>
             Purge …
           </button>
         </>
       )}
-      {asked?.does === 'retry' && <RetryDialog selection={asked.selection} close={close} />}
-      {asked?.does === 'purge' && <PurgeDialog selection={asked.selection} close={close} />}
+      {dialog?.does === 'retry' && <RetryDialog selection={dialog.selection} close={close} />}
+      {dialog?.does === 'purge' && <PurgeDialog selection={dialog.selection} close={close} />}
     </div>
   );
 }
 
 type DialogProps = { selection: RejectedSelection; close: () => void };
 
-/** Limit of the messages that a list shows; the rest is counted. */
-const MOST_STAYING = 20;
-
-/** Shows how many there are before they are put back on the line, and the result afterwards. */
+/** Retries the selected messages: shows their number first, and the result afterwards. */
 function RetryDialog({ selection, close }: DialogProps) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const trial = useTrial(selection);
   const retry = useMutation({
-    mutationFn: (chosen: RejectedSelection) => told(ask.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
+    mutationFn: (chosen: RejectedSelection) =>
+      answerOf(api.operator.POST('/v1/admin/rejected/retry', { body: chosen })),
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
   });
   return (
@@ -106,17 +107,17 @@ function RetryOutcome({ retried: { retried, stayed, objects, is_complete } }: { 
   );
 }
 
-/** Says how many they are, and deletes those alone that it counted, once somebody has confirmed that number. */
+/** Deletes the selected messages once their number is confirmed, and only those that were counted. */
 function PurgeDialog({ selection, close }: DialogProps) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const trial = useTrial(selection);
   const purge = useMutation({
     mutationFn: (chosen: RejectedSelection) =>
-      told(ask.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
+      answerOf(api.operator.POST('/v1/admin/rejected/purge', { body: { ...chosen, confirm: true } })),
     onSuccess: ({ count }) => {
-      tell(`${counted(count, 'rejected message')} deleted.`);
+      notify(`${counted(count, 'rejected message')} deleted.`);
       close();
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['rejected'] }),
@@ -158,7 +159,7 @@ function Incomplete({ isComplete }: { isComplete: boolean }) {
 
 /** Without a confirmation, a purge only counts. */
 const useTrial = (selection: RejectedSelection) =>
-  useTold(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
+  useAnswer(['trial', selection], ({ operator }) => operator.POST('/v1/admin/rejected/purge', { body: selection }), {
     gcTime: 0,
     staleTime: Infinity,
   });

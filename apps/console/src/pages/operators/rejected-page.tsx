@@ -1,11 +1,11 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid, Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment } from '../../parts/values.tsx';
 import { counted } from '../../parts/words.ts';
 import { RejectedActions } from './rejected-actions.tsx';
 import type { Rejected, RejectedSelection } from './types.ts';
@@ -15,11 +15,11 @@ const MOST = 1_000;
 
 type RejectedPageFilter = { reason?: string | undefined; about?: string | undefined };
 
-/** Rejected events, and what to do about them. Asked for once: each look takes the queue, from others too. */
+/** Rejected events, and what to do about them. Never polled: each request reads the whole queue, where others miss them meanwhile. */
 export function RejectedPage() {
   const { reason, about } = route.useSearch();
   const filter = { ...(reason !== undefined && { reason }), ...(about !== undefined && { about }) };
-  const rejected = useTold(
+  const rejected = useAnswer(
     ['rejected', filter],
     ({ operator }) => operator.GET('/v1/admin/rejected', { params: { query: { ...filter, limit: MOST } } }),
     { refetchOnWindowFocus: false },
@@ -62,7 +62,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
   const navigate = route.useNavigate();
   const [reason, setReason] = useState(filter.reason ?? '');
   const [about, setAbout] = useState(filter.about ?? '');
-  const look = (event: SyntheticEvent) => {
+  const applyFilters = (event: SyntheticEvent) => {
     event.preventDefault();
     const wanted = { reason: reason.trim(), about: about.trim() };
     void navigate({
@@ -73,7 +73,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
     });
   };
   return (
-    <form className="filters" onSubmit={look}>
+    <form className="filters" onSubmit={applyFilters}>
       <label>
         Reason
         <br />
@@ -106,7 +106,7 @@ function Filters({ filter }: { filter: RejectedPageFilter }) {
 
 const isAll = (objects: readonly Rejected[], isComplete: boolean) => isComplete && objects.length < MOST;
 
-/** With both filters each message is named: the API takes one kind of selection. */
+/** The selection of what the page shows. With both filters it names each message: the API takes one filter. */
 function selectionOf({ reason, about }: RejectedPageFilter, objects: readonly Rejected[]): RejectedSelection {
   if (reason !== undefined && about !== undefined) return { ids: objects.map(idOf) };
   if (reason !== undefined) return { reason };

@@ -1,30 +1,22 @@
-import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
-import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { FaultsOf, forgetting, Field } from '../../parts/form.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { Failed } from '../../parts/states.tsx';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useTell } from '../../parts/notices.tsx';
-import { useTold } from '../../api/use-told.ts';
+import { useState, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { Dialog, DialogTools } from '../../parts/dialog.tsx';
+import { FaultsOf, Field, forgetting } from '../../parts/form.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Failed } from '../../parts/states.tsx';
+import { useSignedIn } from '../../session/session.ts';
 
 /** A subscription or host that an operator can stop. */
 type Stoppable = { kind: 'subscription'; guid: string; action: string } | { kind: 'host'; host: string };
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_EVERY_MS = 15_000;
 
-/** Returns everything that is stopped now. */
-export const useStops = () =>
-  useTold(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: LOOK_EVERY_MS });
-
-/** Returns its name for people. */
-const stoppableName = (what: Stoppable): string =>
-  what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;
-
-/** Stops what is not stopped, and starts what is, once that is confirmed. */
+/** Stops a subscription or host, or starts one that is stopped, once that is confirmed. */
 export function StopButton({ what }: { what: Stoppable }) {
-  // The question stays the one that was asked, whatever becomes of it meanwhile.
-  const [asked, setAsked] = useState<'Start' | 'Stop'>();
+  // The dialog stays the one that was opened, whatever others stop or start meanwhile.
+  const [opened, setOpened] = useState<'Start' | 'Stop'>();
   const stops = useStops();
   if (stops.data === undefined) return null;
   const { subscriptions, hosts } = stops.data;
@@ -33,41 +25,45 @@ export function StopButton({ what }: { what: Stoppable }) {
       ? hosts.some(({ host }) => host === what.host)
       : subscriptions.some(({ guid }) => guid === what.guid);
   const does = isStopped ? 'Start' : 'Stop';
-  const Asked = asked === 'Start' ? StartDialog : StopDialog;
+  const StopOrStart = opened === 'Start' ? StartDialog : StopDialog;
   return (
     <>
       <button
         type="button"
         className={isStopped ? '' : 'danger'}
         aria-label={`${does} ${stoppableName(what)}`}
-        onClick={() => setAsked(does)}
+        onClick={() => setOpened(does)}
       >
         {does}
       </button>
-      {asked !== undefined && <Asked what={what} close={() => setAsked(undefined)} />}
+      {opened !== undefined && <StopOrStart what={what} close={() => setOpened(undefined)} />}
     </>
   );
 }
 
-/** Stops or starts the host of a URL, where that has one. */
+/** Stops or starts the host of a URL; nothing if there is none. */
 export const StopHost = ({ url }: { url: string | null }) =>
   URL.canParse(url ?? '') && <StopButton what={{ kind: 'host', host: new URL(url ?? '').hostname }} />;
 
-/** Has what is due for a subscription or a host wait until an operator starts it, for a reason that its clients see. */
+/** Returns everything that is stopped now. */
+export const useStops = () =>
+  useAnswer(['stops'], ({ operator }) => operator.GET('/v1/admin/stops'), { refetchInterval: POLL_EVERY_MS });
+
+/** Stops a subscription or host: its deliveries wait until an operator starts it. Clients see the reason. */
 function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const [reason, setReason] = useState('');
   const stop = useStopChange(
     () =>
       what.kind === 'host'
-        ? told(
-            ask.operator.POST('/v1/admin/hosts/{host}/stop', {
+        ? answerOf(
+            api.operator.POST('/v1/admin/hosts/{host}/stop', {
               params: { path: { host: what.host } },
               body: { reason: reason.trim() },
             }),
           )
-        : told(
-            ask.operator.POST('/v1/admin/subscriptions/{guid}/stop', {
+        : answerOf(
+            api.operator.POST('/v1/admin/subscriptions/{guid}/stop', {
               params: { path: { guid: what.guid } },
               body: { reason: reason.trim() },
             }),
@@ -77,7 +73,7 @@ function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
   );
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    stop.mutate(undefined);
+    stop.mutate();
   };
   return (
     <Dialog title={`Stop ${stoppableName(what)}?`} close={close}>
@@ -103,14 +99,16 @@ function StopDialog({ what, close }: { what: Stoppable; close: () => void }) {
   );
 }
 
-/** Has what was stopped sent again, what waits included. */
+/** Starts a stopped subscription or host: its deliveries are sent again, those that wait too. */
 function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const start = useStopChange(
     () =>
       what.kind === 'host'
-        ? told(ask.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
-        : told(ask.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } })),
+        ? answerOf(api.operator.POST('/v1/admin/hosts/{host}/start', { params: { path: { host: what.host } } }))
+        : answerOf(
+            api.operator.POST('/v1/admin/subscriptions/{guid}/start', { params: { path: { guid: what.guid } } }),
+          ),
     `Started ${stoppableName(what)}.`,
     close,
   );
@@ -121,21 +119,25 @@ function StartDialog({ what, close }: { what: Stoppable; close: () => void }) {
         stay so.
       </p>
       {start.error !== null && <Failed error={start.error} />}
-      <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate(undefined)} />
+      <DialogTools does="Start" isPending={start.isPending} close={close} onClick={() => start.mutate()} />
     </Dialog>
   );
 }
 
-/** Stops or starts something, says so, and has what is shown asked for again. */
-function useStopChange<Input>(change: (input: Input) => Promise<unknown>, said: string, close: () => void) {
+/** Stops or starts something, notifies the user, and reloads what is shown. */
+function useStopChange(change: () => Promise<unknown>, notice: string, close: () => void) {
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
     mutationFn: change,
     onSuccess: () => {
-      tell(said);
+      notify(notice);
       close();
     },
     onSettled: () => queries.invalidateQueries(),
   });
 }
+
+/** Names what is stopped, for people. */
+const stoppableName = (what: Stoppable): string =>
+  what.kind === 'host' ? `host ${what.host}` : `subscription ${what.guid.slice(0, 8)} to ${what.action}`;

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopButton, useStops } from './stop-button.tsx';
 import type { Stops } from './types.ts';

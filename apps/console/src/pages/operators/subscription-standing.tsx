@@ -1,12 +1,12 @@
-import { Moment, Status } from '../../parts/values.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import type { OperatorSubscription } from './types.ts';
 
 type StandingProps = {
   subscription: Pick<OperatorSubscription, 'standing' | 'ended_at' | 'paused_until' | 'stopped'>;
 };
 
-/** How a subscription stands, and until or since when its deliveries wait. */
+/** The state of a subscription, and since or until when it is stopped or paused. */
 export function SubscriptionStanding({ subscription: { standing, ended_at, paused_until, stopped } }: StandingProps) {
   return (
     <>

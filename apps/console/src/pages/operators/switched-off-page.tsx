@@ -1,37 +1,37 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Page } from '../../parts/page.tsx';
-import { ruleInWords } from '../../parts/words.ts';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
+import { ruleInWords } from '../../parts/words.ts';
 import { OwnerLinks, WhyLink } from './links.tsx';
 import { StopHost } from './stop-button.tsx';
 import type { HeldDeactivation, SwitchedOff } from './types.ts';
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_EVERY_MS = 15_000;
 const MOST = 200;
 
 const route = getRouteApi('/switched-off');
 
-/** Subscriptions that a rule has switched off and nobody has switched on since, and those whose switch-off is held. */
+/** Subscriptions that a rule has switched off and nobody has switched on since, and those whose deactivation is held back. */
 export function SwitchedOffPage() {
   const { since } = route.useSearch();
   const query = { limit: MOST };
-  const off = useTold(
+  const off = useAnswer(
     ['switched-off'],
     ({ operator }) => operator.GET('/v1/admin/switched-off', { params: { query } }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
-  const held = useTold(
+  const heldBack = useAnswer(
     ['held-deactivations'],
     ({ operator }) => operator.GET('/v1/admin/held-deactivations', { params: { query } }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
   return (
     <Page title="Switched off">
-      <Found of={held} what="what is held">
+      <Found of={heldBack} what="what is held">
         {({ objects }) =>
           objects.length > 0 && (
             <>
@@ -39,7 +39,7 @@ export function SwitchedOffPage() {
                 Held: so many would be switched off at once that the fault may be ours. Fix the fault, then run{' '}
                 <code>./waybell deactivations discard</code>, or <code>release</code> to switch them off.
               </p>
-              <DataTable label="Held subscriptions" rows={objects} columns={heldColumns} keyOf={guidOf} />
+              <DataTable label="Held subscriptions" rows={objects} columns={heldBackColumns} keyOf={guidOf} />
             </>
           )
         }
@@ -118,7 +118,7 @@ const offColumns: readonly TableColumn<SwitchedOff>[] = [
   ...others,
 ];
 
-const heldColumns: readonly TableColumn<HeldDeactivation>[] = [
+const heldBackColumns: readonly TableColumn<HeldDeactivation>[] = [
   subscription,
   { header: 'Held since', value: ({ held_at }) => held_at, cell: ({ held_at }) => <Moment at={held_at} /> },
   ...others,

@@ -1,25 +1,25 @@
 import { Link } from '@tanstack/react-router';
 import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment } from '../../parts/values.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
+import { Moment } from '../../parts/values.tsx';
 import { WAITING } from '../../parts/words.ts';
 import { AccountLink } from './links.tsx';
 import { StopHost } from './stop-button.tsx';
-import type { WaitingEndpoint, WaitingDestination } from './types.ts';
+import type { WaitingDestination, WaitingEndpoint } from './types.ts';
 
-/** Endpoints that deliveries wait for, and why; the longest first. */
+/** Statuses of deliveries that wait for an endpoint, before the first attempt or a later one. */
+export const WAITING_STATUSES = 'waiting,retrying';
+
+/** Endpoints that deliveries wait for, and why; those with the oldest delivery first. */
 export function WaitingEndpoints({ endpoints }: { endpoints: readonly WaitingEndpoint[] }) {
   if (endpoints.length === 0) return <Empty>No delivery waits for its endpoint.</Empty>;
   return <DataTable label="Endpoints that deliveries wait for" rows={endpoints} columns={columns} keyOf={endpointOf} />;
 }
 
-/** Statuses of deliveries that wait for an endpoint, for the first attempt or another. */
-export const WAITING_STATUSES = 'waiting,retrying';
-
 const endpointOf = ({ account, url, oldest_at }: WaitingEndpoint) => `${account.guid} ${url ?? oldest_at}`;
 
-/** A subscription that is held waits by itself: others may have the same URL. */
+/** Selects the deliveries of a row. A held subscription has a row of its own: others may have the same URL. */
 const whichOf = ({
   subscription_guids: [subscription, other],
   url,
@@ -67,7 +67,7 @@ const columns: readonly TableColumn<WaitingEndpoint>[] = [
 
 type Room = Pick<WaitingEndpoint | WaitingDestination, 'shut_since' | 'is_claimed' | 'next_try_at'>;
 
-/** Since when a room takes nothing, and when it is tried next. */
+/** Since when nothing of a room is accepted, and when it is tried next. */
 export function RoomState({ room: { shut_since, is_claimed, next_try_at } }: { room: Room }) {
   return (
     <div className="small">

@@ -1,25 +1,29 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, Navigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { told } from '../../api/ask.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { ProblemAnswer } from '../../api/problem.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Found } from '../../parts/states.tsx';
 import { Foreign } from '../../parts/text-block.tsx';
-import { useSignedIn } from '../../session/session.ts';
-import { isUnderWay, standingOf } from '../find/delivery.ts';
-import type { Told, Candidate, OperatorDelivery, OperatorSubscription } from './types.ts';
-import { DeliveryTold, EventTimeline } from './event-timeline.tsx';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Guid, Moment, Status } from '../../parts/values.tsx';
 import { counted, ruleInWords } from '../../parts/words.ts';
-import { AccountLink, OwnerLinks, ClientLink, WhyLink } from './links.tsx';
+import { useSignedIn } from '../../session/session.ts';
+import { isUnderWay, standingOf } from '../find/delivery.ts';
+import { DeliveryDetails, EventTimeline } from './event-timeline.tsx';
+import { AccountLink, ClientLink, OwnerLinks, WhyLink } from './links.tsx';
 import { StopButton } from './stop-button.tsx';
 import { SubscriptionStanding } from './subscription-standing.tsx';
+import type { Candidate, OperatorDelivery, OperatorSubscription, WhyAnswer } from './types.ts';
 
 const route = getRouteApi('/why');
 const PAGE_SIZE = 50;
-const LOOK_EVERY_MS = 3_000;
+const POLL_EVERY_MS = 3_000;
+
+/** The API returns at most so many candidates of each kind. */
+const MOST_OF_A_KIND = 20;
+const HOST_OR_URL = /[.:]/;
 
 /** The result of a search by a number, a name, a URL, or any guid: why callbacks did, or did not, arrive. */
 export function WhyPage() {
@@ -45,12 +49,12 @@ export function WhyPage() {
 
 function useWhy(text: string) {
   const { as, kind } = route.useSearch();
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   return useInfiniteQuery({
     queryKey: ['why', text, as, kind],
     queryFn: ({ pageParam: cursor }) =>
-      told(
-        ask.operator.GET('/v1/admin/why', {
+      answerOf(
+        api.operator.GET('/v1/admin/why', {
           params: {
             query: {
               anything: text,
@@ -64,11 +68,22 @@ function useWhy(text: string) {
       ),
     initialPageParam: '',
     getNextPageParam: (page) => (page.kind === 'events' ? page.next : null),
-    refetchInterval: ({ state: { data } }) => (data?.pages[0] && hasMoreToCome(data.pages[0]) ? LOOK_EVERY_MS : false),
+    refetchInterval: ({ state: { data } }) => (data?.pages[0] && hasMoreToCome(data.pages[0]) ? POLL_EVERY_MS : false),
   });
 }
 
-type AnswerProps = { text: string; pages: readonly Told[]; more: () => void };
+const KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
+const isFoundKind = (as: string | undefined): as is (typeof KINDS)[number] => KINDS.some((kind) => kind === as);
+
+function hasMoreToCome(page: WhyAnswer): boolean {
+  if (page.kind === 'delivery') return isUnderWay(page.delivery);
+  if (page.kind !== 'events') return false;
+  return page.objects.some(({ verdicts }) =>
+    verdicts.some((verdict) => verdict.kind === 'delivery' && isUnderWay(verdict.delivery)),
+  );
+}
+
+type AnswerProps = { text: string; pages: readonly WhyAnswer[]; more: () => void };
 
 function Answer({ text, pages, more }: AnswerProps) {
   const [first] = pages;
@@ -81,9 +96,9 @@ function Answer({ text, pages, more }: AnswerProps) {
         <EventTimeline events={pages.flatMap((page) => (page.kind === 'events' ? page.objects : []))} more={more} />
       );
     case 'delivery':
-      return <DeliveryTold delivery={first.delivery} />;
+      return <DeliveryDetails delivery={first.delivery} />;
     case 'subscription':
-      return <SubscriptionTold subscription={first.subscription} deliveries={first.deliveries} />;
+      return <SubscriptionDetails subscription={first.subscription} deliveries={first.deliveries} />;
     case 'account':
       return <Navigate to="/accounts/$guid" params={{ guid: first.account.guid }} replace />;
   }
@@ -102,21 +117,6 @@ function Nothing({ text }: { text: string }) {
     </Empty>
   );
 }
-
-function hasMoreToCome(page: Told): boolean {
-  if (page.kind === 'delivery') return isUnderWay(page.delivery);
-  if (page.kind !== 'events') return false;
-  return page.objects.some(({ verdicts }) =>
-    verdicts.some((verdict) => verdict.kind === 'delivery' && isUnderWay(verdict.delivery)),
-  );
-}
-
-const KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
-const isFoundKind = (as: string | undefined): as is (typeof KINDS)[number] => KINDS.some((kind) => kind === as);
-
-/** Limit of the candidates shown of each kind. */
-const MOST_OF_A_KIND = 20;
-const HOST_OR_URL = /[.:]/;
 
 /** Possible meanings of a text, each with a link. */
 function Candidates({ text, candidates }: { text: string; candidates: readonly Candidate[] }) {
@@ -146,6 +146,9 @@ function Candidates({ text, candidates }: { text: string; candidates: readonly C
 
 type MatchRow = { candidate: Candidate; text: string };
 
+const kindOf = (candidate: Candidate): string =>
+  candidate.kind === 'key' ? candidate.key_kind.replaceAll('_', ' ') : candidate.kind;
+
 const candidateColumns: readonly TableColumn<MatchRow>[] = [
   { header: 'Match', cell: (row) => <Leading {...row} /> },
   { header: 'Kind', value: ({ candidate }) => kindOf(candidate), cell: ({ candidate }) => kindOf(candidate) },
@@ -156,9 +159,6 @@ const candidateColumns: readonly TableColumn<MatchRow>[] = [
   },
   { header: 'Time', value: ({ candidate: { at } }) => at, cell: ({ candidate: { at } }) => <Moment at={at} /> },
 ];
-
-const kindOf = (candidate: Candidate): string =>
-  candidate.kind === 'key' ? candidate.key_kind.replaceAll('_', ' ') : candidate.kind;
 
 function Leading({ candidate, text }: MatchRow) {
   if (candidate.kind === 'account') return <AccountLink account={candidate} />;
@@ -191,10 +191,10 @@ function Described({ candidate }: { candidate: Candidate }) {
   );
 }
 
-type SubscriptionToldProps = { subscription: OperatorSubscription; deliveries: readonly OperatorDelivery[] };
+type SubscriptionDetailsProps = { subscription: OperatorSubscription; deliveries: readonly OperatorDelivery[] };
 
-/** A subscription: how it stands, when it was switched, and its latest deliveries. */
-function SubscriptionTold({ subscription, deliveries }: SubscriptionToldProps) {
+/** A subscription: its state, when it was switched off and on, and its latest deliveries. */
+function SubscriptionDetails({ subscription, deliveries }: SubscriptionDetailsProps) {
   const { guid, action, account, client_id, url, created_at, ended_at, failing_since, last_success_at } = subscription;
   return (
     <>
@@ -261,7 +261,7 @@ function Switches({ switches }: Pick<OperatorSubscription, 'switches'>) {
   );
 }
 
-/** The latest deliveries, each leading to all that is known of it. */
+/** The latest deliveries, each with a link to its history. */
 function DeliveryTable({ deliveries }: { deliveries: readonly OperatorDelivery[] }) {
   if (deliveries.length === 0) return <Empty>No deliveries.</Empty>;
   return <DataTable label="Latest deliveries" rows={deliveries} columns={deliveryColumns} keyOf={({ guid }) => guid} />;

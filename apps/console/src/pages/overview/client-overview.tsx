@@ -1,29 +1,36 @@
 import { Link } from '@tanstack/react-router';
+import type { components } from '../../api/client-api.d.ts';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found, troubleOf } from '../../parts/states.tsx';
+import { writtenHere } from '../../parts/time.ts';
+import { Moment, Status } from '../../parts/values.tsx';
+import { HEALTH } from '../../parts/words.ts';
+import { ActionOf, KeyNames } from '../deliveries/delivery-cells.tsx';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from '../subscriptions/health.tsx';
 import { NoSubscriptions, SubscribeButton } from '../subscriptions/subscribe-dialog.tsx';
 import { SubscriptionDialogs, SwitchOnAll } from '../subscriptions/subscription-dialogs.tsx';
-import { SubscriptionTable, Retrying, Waiting } from '../subscriptions/subscription-table.tsx';
+import { Retrying, SubscriptionTable, Waiting } from '../subscriptions/subscription-table.tsx';
 import {
   useSubscriptionRows,
-  type ListedSubscription,
   type HealthBucket,
+  type ListedSubscription,
   type useUnfinished,
 } from '../subscriptions/use-subscription-rows.ts';
-import type { components } from '../../api/client-api.d.ts';
-import { writtenHere } from '../../parts/time.ts';
-import { HEALTH } from '../../parts/words.ts';
-import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from '../subscriptions/health.tsx';
-import { useTold } from '../../api/use-told.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Moment, Status } from '../../parts/values.tsx';
-import { ActionOf } from '../deliveries/delivery-columns.tsx';
-import { KeyNames } from '../deliveries/keys.tsx';
+
+/** At most so many subscriptions are shown here; their own page has the rest, in the same order. */
+const SUBSCRIPTIONS_SHOWN = 10;
+
+const DELIVERIES_SHOWN = 20;
+const POLL_EVERY_MS = 15_000;
+
+type ListedDelivery = components['schemas']['ListedDelivery'];
 
 /** The first page of a client: what needs attention, how the last 24 hours went, and what did not get through. */
 export function ClientOverview() {
   const { subscriptions, statistics, retrying, waiting, rows } = useSubscriptionRows();
-  const untold = [retrying, waiting].find((each) => each.data === undefined || troubleOf(each) !== null);
+  const unread = [retrying, waiting].find((each) => each.data === undefined || troubleOf(each) !== null);
   return (
     <SubscriptionDialogs>
       <Page
@@ -33,8 +40,8 @@ export function ClientOverview() {
         <Found of={subscriptions} what="the subscriptions">
           {({ objects }) => (objects.length === 0 ? <NoSubscriptions /> : <Attention rows={rows} />)}
         </Found>
-        {untold !== undefined && (
-          <Found of={untold} what="unfinished deliveries">
+        {unread !== undefined && (
+          <Found of={unread} what="unfinished deliveries">
             {() => null}
           </Found>
         )}
@@ -46,9 +53,6 @@ export function ClientOverview() {
     </SubscriptionDialogs>
   );
 }
-
-/** Number of subscriptions shown here; their own page has the rest, in the same order. */
-const SUBSCRIPTIONS_SHOWN = 10;
 
 function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
   const troubled = rows.filter(({ condition }) => condition !== 'active' && condition !== 'not known yet');
@@ -84,7 +88,7 @@ function Attention({ rows }: { rows: readonly ListedSubscription[] }) {
 
 type LastDayProps = { since: string; actions: readonly components['schemas']['StatisticsOfAction'][] };
 
-/** The last 24 hours of all actions together: each total leads to what was counted. */
+/** The last 24 hours of all actions together. Each total links to what it counts. */
 function LastDay({ since, actions }: LastDayProps) {
   const buckets = (actions[0]?.buckets ?? []).map((_bucket, hour) => together(actions, hour));
   return (
@@ -113,7 +117,7 @@ function LastDay({ since, actions }: LastDayProps) {
   );
 }
 
-/** An hour of all actions. */
+/** Sums an hour over all actions. */
 function together(actions: LastDayProps['actions'], hour: number): HealthBucket {
   const same = actions.flatMap(({ buckets }) => buckets[hour] ?? []);
   return {
@@ -125,38 +129,17 @@ function together(actions: LastDayProps['actions'], hour: number): HealthBucket 
   };
 }
 
-type ListedDelivery = components['schemas']['ListedDelivery'];
-
-const DELIVERIES_SHOWN = 20;
-const LOOK_EVERY_MS = 15_000;
-
-const COLUMNS: readonly TableColumn<ListedDelivery>[] = [
-  {
-    header: 'Time',
-    cell: ({ guid, at }) => (
-      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
-        <Moment at={at} />
-      </Link>
-    ),
-  },
-  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
-  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
-  { header: 'Status', cell: ({ status }) => <Status of={status} /> },
-  { header: 'Why', cell: (delivery) => whyOf(delivery) },
-  { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
-];
-
 type NotDeliveredProps = ReturnType<typeof useUnfinished>;
 
-/** Deliveries that wait or are tried again, and the last ones that did not get through: each leads to what happened to it. */
+/** Deliveries that wait or are retried, and the last ones that were given up, each with a link. */
 function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
-  const latest = useTold(
+  const latest = useAnswer(
     ['deliveries', 'not delivered'],
     ({ client }) =>
       client.GET('/v1/deliveries', {
         params: { query: { status: ['exhausted', 'dropped'], limit: DELIVERIES_SHOWN } },
       }),
-    { refetchInterval: LOOK_EVERY_MS },
+    { refetchInterval: POLL_EVERY_MS },
   );
   return (
     <section className="part" aria-label="Not delivered">
@@ -170,7 +153,7 @@ function NotDelivered({ retrying, waiting }: NotDeliveredProps) {
       <Found of={latest} what="deliveries">
         {({ objects }) =>
           objects.length > 0 ? (
-            <DataTable label="Not delivered" rows={objects} columns={COLUMNS} keyOf={({ guid }) => guid} />
+            <DataTable label="Not delivered" rows={objects} columns={notDeliveredColumns} keyOf={({ guid }) => guid} />
           ) : (
             retrying.data?.objects.length === 0 && waiting.data?.objects.length === 0 && <Calm />
           )
@@ -192,9 +175,9 @@ function Unfinished({ retrying, waiting }: UnfinishedProps) {
   );
 }
 
-/** Nothing of what there is has failed or waits. */
+/** Shown while no delivery has failed or waits. */
 function Calm() {
-  const any = useTold(['deliveries', 'any'], ({ client }) =>
+  const any = useAnswer(['deliveries', 'any'], ({ client }) =>
     client.GET('/v1/deliveries', { params: { query: { limit: 1 } } }),
   );
   return (
@@ -207,6 +190,22 @@ function Calm() {
     </Found>
   );
 }
+
+const notDeliveredColumns: readonly TableColumn<ListedDelivery>[] = [
+  {
+    header: 'Time',
+    cell: ({ guid, at }) => (
+      <Link to="/deliveries/$guid" params={{ guid }} className="row-link quietly">
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { header: 'Action', cell: (delivery) => <ActionOf delivery={delivery} /> },
+  { header: 'Key', cell: ({ keys }) => <KeyNames keys={keys} /> },
+  { header: 'Status', cell: ({ status }) => <Status of={status} /> },
+  { header: 'Why', cell: (delivery) => whyOf(delivery) },
+  { header: 'Attempts', cell: ({ attempts }) => attempts.length, isNumber: true },
+];
 
 /** Describes the receiver's last answer and its meaning. */
 function whyOf({ attempts, meaning, reason }: ListedDelivery): string {

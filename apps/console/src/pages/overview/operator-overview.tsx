@@ -1,23 +1,23 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
-import { useTold } from '../../api/use-told.ts';
-import { Moment, Status } from '../../parts/values.tsx';
+import type { ReactNode } from 'react';
+import { useAnswer } from '../../api/use-answer.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Found } from '../../parts/states.tsx';
-import { counted } from '../../parts/words.ts';
-import type { Overview, RunningService, AccountName } from '../operators/types.ts';
-import { WaitingEndpoints, WAITING_STATUSES } from '../operators/waiting-endpoints.tsx';
-import type { ReactNode } from 'react';
-import { writtenDuration } from '../../parts/time.ts';
 import { Foreign } from '../../parts/text-block.tsx';
+import { writtenDuration } from '../../parts/time.ts';
 import { useNow } from '../../parts/use-now.ts';
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
+import { counted } from '../../parts/words.ts';
+import type { AccountName, Overview, RunningService } from '../operators/types.ts';
+import { WAITING_STATUSES, WaitingEndpoints } from '../operators/waiting-endpoints.tsx';
 
-const LOOK_EVERY_MS = 15_000;
+const POLL_EVERY_MS = 15_000;
 
-/** How the whole of it is now: what needs a person first, then figures that lead to what they count. */
+/** The state of the whole system: what needs a person first, then figures that link to what they count. */
 export function OperatorOverview() {
-  const overview = useTold(['overview'], ({ operator }) => operator.GET('/v1/admin/overview'), {
-    refetchInterval: LOOK_EVERY_MS,
+  const overview = useAnswer(['overview'], ({ operator }) => operator.GET('/v1/admin/overview'), {
+    refetchInterval: POLL_EVERY_MS,
   });
   return (
     <Page
@@ -61,20 +61,6 @@ function Figures({ overview }: { overview: Overview }) {
   );
 }
 
-function Queues({ queues }: Pick<Overview, 'queues'>) {
-  return (
-    <section className="part" aria-labelledby="overview-queues">
-      <h2 id="overview-queues">Queues</h2>
-      <p>
-        {queues === null
-          ? 'RabbitMQ does not say how many messages it holds.'
-          : `${counted(queues.messages, 'message')} in RabbitMQ.`}{' '}
-        <Link to="/queues">All queues</Link>
-      </p>
-    </section>
-  );
-}
-
 /** Problems that need a person at once, or that there are none. */
 function Attention({ overview }: { overview: Overview }) {
   const troubles = troublesOf(overview);
@@ -97,7 +83,7 @@ function Attention({ overview }: { overview: Overview }) {
 type Trouble = { key: string; text: ReactNode };
 
 function troublesOf({ services, switched_off: { held }, queues, last_hour: lastHour }: Overview): Trouble[] {
-  // A cause is told in place of its effect.
+  // A queue without a consumer is the effect of a service that is away: only the cause is shown.
   const away = services.objects.filter(({ processes, silent }) => processes === 0 || silent > 0);
   const unattended = (queues?.unattended ?? 0) - away.reduce((sum, each) => sum + (each.unattended ?? 0), 0);
   const troubles: Trouble[] = away.map((each) => ({ key: each.service, text: <Away service={each} /> }));
@@ -152,7 +138,7 @@ function Away({
   );
 }
 
-/** The figures, each with the way to what it counts. */
+/** The figures, each with a link to what it counts. */
 function OperatorTiles({ overview }: { overview: Overview }) {
   const now = useNow(true);
   return (
@@ -285,8 +271,6 @@ function Services({ services }: { services: readonly RunningService[] }) {
   );
 }
 
-const momentOr = (at: string | null, other: string) => (at === null ? other : <Moment at={at} />);
-
 const columns: readonly TableColumn<RunningService>[] = [
   { header: 'Service', value: ({ service }) => service, cell: ({ service }) => service },
   {
@@ -321,3 +305,19 @@ const columns: readonly TableColumn<RunningService>[] = [
   },
   { header: 'Last seen', cell: ({ processes, seen_at: at }) => momentOr(at, processes === 0 ? '–' : 'connected') },
 ];
+
+const momentOr = (at: string | null, other: string) => (at === null ? other : <Moment at={at} />);
+
+function Queues({ queues }: Pick<Overview, 'queues'>) {
+  return (
+    <section className="part" aria-labelledby="overview-queues">
+      <h2 id="overview-queues">Queues</h2>
+      <p>
+        {queues === null
+          ? 'RabbitMQ does not say how many messages it holds.'
+          : `${counted(queues.messages, 'message')} in RabbitMQ.`}{' '}
+        <Link to="/queues">All queues</Link>
+      </p>
+    </section>
+  );
+}

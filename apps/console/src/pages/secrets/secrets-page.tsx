@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { told } from '../../api/ask.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { ProblemAnswer } from '../../api/problem.ts';
-import { useTold } from '../../api/use-told.ts';
-import { CopyButton } from '../../parts/text-block.tsx';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { Moment } from '../../parts/values.tsx';
-import { writtenHere } from '../../parts/time.ts';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Empty, Failed, Found } from '../../parts/states.tsx';
+import { CopyButton } from '../../parts/text-block.tsx';
+import { writtenHere } from '../../parts/time.ts';
+import { Moment } from '../../parts/values.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 
 /** Signing secrets, and their rotation. */
@@ -30,7 +30,7 @@ export function SecretsPage() {
 
 function Secrets() {
   const [isRotating, setRotating] = useState(false);
-  const secrets = useTold(['secrets'], ({ client }) => client.GET('/v1/signing-secrets'));
+  const secrets = useAnswer(['secrets'], ({ client }) => client.GET('/v1/signing-secrets'));
   const tools = (
     <button type="button" className="main" onClick={() => setRotating(true)}>
       Rotate
@@ -79,14 +79,14 @@ function Secret({ secret, created_at: createdAt, expires_at: expiresAt }: Secret
 }
 
 function RotateDialog({ secrets, close }: { secrets: readonly SecretProps[]; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   const rotate = useMutation({
-    mutationFn: (force: boolean) => told(ask.client.POST('/v1/signing-secrets/rotate', { body: { force } })),
+    mutationFn: (force: boolean) => answerOf(api.client.POST('/v1/signing-secrets/rotate', { body: { force } })),
     onSuccess: async ({ objects }) => {
       const until = oldUntil(objects);
-      tell(until === undefined ? 'New secret created.' : `Old secret works until ${writtenHere(until)}.`);
+      notify(until === undefined ? 'New secret created.' : `Old secret works until ${writtenHere(until)}.`);
       close();
       await queries.invalidateQueries({ queryKey: ['secrets'] });
     },

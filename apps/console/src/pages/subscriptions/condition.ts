@@ -1,9 +1,9 @@
-import type { Subscription } from './subscribing.ts';
+import type { Subscription } from './subscriptions.ts';
 
 /**
- * How a subscription stands, in the order in which that needs attention: `missed` is on again, and lacks what came while it was off;
- * `waiting` has deliveries that nobody has tried to send for a while; `retrying` has attempts that fail now; `not known yet` is not
- * one of the others, unless it is `waiting` or `retrying`.
+ * The conditions of subscriptions, the most urgent first. `missed`: it is on again, but lacks what came while it was off. `waiting`: it has
+ * deliveries without an attempt for a while. `retrying`: its attempts fail now. `not known yet`: it may be `waiting` or `retrying`, and is
+ * none of those before.
  */
 const CONDITIONS = [
   'stopped',
@@ -19,7 +19,7 @@ const CONDITIONS = [
 
 export type SubscriptionCondition = (typeof CONDITIONS)[number];
 
-/** How many of its deliveries wait, and are to be tried again; undefined until that is known. */
+/** How many deliveries of a subscription wait and are retried; undefined until that is known. */
 type Unfinished = { waiting: number | undefined; retrying: number | undefined };
 
 export function conditionOf(subscription: Subscription, { waiting, retrying }: Unfinished): SubscriptionCondition {
@@ -34,6 +34,6 @@ export function conditionOf(subscription: Subscription, { waiting, retrying }: U
   return waiting === undefined || retrying === undefined ? 'not known yet' : 'active';
 }
 
-/** Comes before zero where the first needs attention sooner. */
+/** Sorts the more urgent first. */
 export const byUrgency = (first: SubscriptionCondition, second: SubscriptionCondition): number =>
   CONDITIONS.indexOf(first) - CONDITIONS.indexOf(second);

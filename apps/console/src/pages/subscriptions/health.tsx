@@ -5,7 +5,7 @@ import { HEALTH } from '../../parts/words.ts';
 import type { HealthBucket } from './use-subscription-rows.ts';
 
 export type HealthKind = keyof typeof HEALTH;
-// Their order is that of the table.
+// In the order of the table.
 export const KINDS = Object.keys(HEALTH) as HealthKind[];
 
 const HEIGHT = 40;
@@ -31,7 +31,7 @@ export function HealthBars({ buckets }: { buckets: readonly HealthBucket[] }) {
 }
 
 function Bar({ bucket, x, highest }: { bucket: HealthBucket; x: number; highest: number }) {
-  // One among millions is to be seen too.
+  // One among millions must be visible too.
   const heights = KINDS.map((kind) => (bucket[kind] === 0 ? 0 : Math.max(2, (bucket[kind] / highest) * (HEIGHT - 4))));
   const parts = KINDS.map((kind, place) => {
     const below = heights.slice(0, place + 1).reduce((sum, height) => sum + height, 0);
@@ -56,7 +56,7 @@ type HealthLinkProps = {
   children: ReactNode;
 };
 
-/** Leads from a count to what was counted: deliveries that stand so, or what was missed where none was made. Attempts are on no list. */
+/** Links a count to what it counts: deliveries, or what was missed if none was made. There is no list of attempts. */
 export function HealthLink({ kind, since, action, children }: HealthLinkProps) {
   if (kind === 'retried') return <span title="Failed attempts that another followed">{children}</span>;
   if (kind === 'suppressed') {

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { useSignedIn } from '../../session/session.ts';
 import { ReplayProgress } from './replay-progress.tsx';
-import { useSubscriptionChange } from './subscribing.ts';
+import { useSubscriptionChange } from './subscriptions.ts';
 import { SendingFailed } from './switch-on-dialog.tsx';
 
 /** The request that the API takes. */
@@ -16,22 +16,22 @@ type ReplayFormProps = {
   requestOf: (isIncluded: boolean) => ReplayInput;
   /** An action; `*` means all. */
   action: string;
-  /** Whether it is to be asked if events without a delivery are included. */
+  /** Whether the user chooses if events without a delivery are included. */
   asksWhich?: boolean;
   /** Further fields. */
   children?: ReactNode;
 };
 
-/** Sends what was missed: previewed first, at the chosen rate, with its progress. */
+/** Replays what was missed, at the chosen rate: a preview first, then the progress. */
 export function ReplayForm({ requestOf, action, asksWhich = true, children }: ReplayFormProps) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const [rate, setRate] = useState(10);
   const [isIncluded, setIncluded] = useState(true);
   const send = async (isDry: boolean) =>
-    told(ask.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
+    answerOf(api.client.POST('/v1/replays', { body: { ...requestOf(isIncluded), per_second: rate, dry_run: isDry } }));
   const preview = useMutation({ mutationFn: async () => send(true) });
   const begin = useSubscriptionChange(async () => send(false));
-  // A preview is of the form as it is now.
+  // Once the form changes, its preview is obsolete.
   const forget = () => {
     preview.reset();
     if (begin.isError) begin.reset();

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { told } from '../../api/ask.ts';
-import { useTold } from '../../api/use-told.ts';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Failed, Found } from '../../parts/states.tsx';
 import { useSignedIn } from '../../session/session.ts';
 
@@ -9,17 +9,17 @@ type ProgressProps = {
   guid: string;
   /** The action of the replay. */
   action: string;
-  lookEveryMs?: number;
+  pollEveryMs?: number;
 };
 
-/** How far a replay is, until all of it is delivered or it is cancelled. */
-export function ReplayProgress({ guid, action, lookEveryMs = 1_000 }: ProgressProps) {
-  const { ask } = useSignedIn();
+/** The progress of a replay, polled until everything is delivered or it is cancelled. */
+export function ReplayProgress({ guid, action, pollEveryMs = 1_000 }: ProgressProps) {
+  const { api } = useSignedIn();
   const queries = useQueryClient();
   const path = { params: { path: { guid } } };
-  const replay = useTold(['replay', guid], ({ client }) => client.GET('/v1/replays/{guid}', path), {
+  const replay = useAnswer(['replay', guid], ({ client }) => client.GET('/v1/replays/{guid}', path), {
     refetchInterval: ({ state: { data } }) =>
-      data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? lookEveryMs : false,
+      data === undefined || (data.cancelled_at === null && data.delivered < data.total) ? pollEveryMs : false,
   });
   const isOver = replay.data !== undefined && replay.data.delivered === replay.data.total;
   useEffect(() => {
@@ -27,7 +27,7 @@ export function ReplayProgress({ guid, action, lookEveryMs = 1_000 }: ProgressPr
     if (isOver) for (const each of ['deliveries', 'statistics']) void queries.invalidateQueries({ queryKey: [each] });
   }, [isOver, queries]);
   const cancel = useMutation({
-    mutationFn: () => told(ask.client.DELETE('/v1/replays/{guid}', path)),
+    mutationFn: () => answerOf(api.client.DELETE('/v1/replays/{guid}', path)),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['replay', guid] }),
   });
   return (

@@ -1,39 +1,34 @@
+import { Link } from '@tanstack/react-router';
 import { useState, type SyntheticEvent } from 'react';
-import { told } from '../../api/ask.ts';
+import type { components } from '../../api/client-api.d.ts';
+import { answerOf } from '../../api/create-api.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { forgetting } from '../../parts/form.tsx';
-import { Failed, Found, Loading, Empty } from '../../parts/states.tsx';
-import { useSignedIn, mayWrite } from '../../session/session.ts';
-import { ActionChoice, CallbackUrlField, AuditFields } from './subscription-fields.tsx';
-import { useOffered, useSubscriptionChange, type OfferedAction, type Subscription } from './subscribing.ts';
-import { Link } from '@tanstack/react-router';
-import type { components } from '../../api/client-api.d.ts';
+import { Empty, Failed, Found, Loading } from '../../parts/states.tsx';
 import { CopyButton } from '../../parts/text-block.tsx';
 import { Status } from '../../parts/values.tsx';
-import { useTests, isTaken, type TestOutcome } from './use-tests.ts';
-
-/** How to begin. */
-export function NoSubscriptions() {
-  return (
-    <Empty>
-      <p>
-        <strong>No subscriptions yet.</strong> Subscribe to actions such as <code>order.created</code>: each event is
-        sent to the URL of your receiver. The <Link to="/catalog">catalog</Link> has every action with an example.
-      </p>
-    </Empty>
-  );
-}
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { ActionChoice, AuditFields, CallbackUrlField } from './subscription-fields.tsx';
+import {
+  isAccepted,
+  useOffered,
+  useSubscriptionChange,
+  useTests,
+  type OfferedAction,
+  type Subscription,
+  type TestOutcome,
+} from './subscriptions.ts';
 
 type SubscribeButtonProps = {
   /** Undefined while they are not known. */
   current: readonly Subscription[] | undefined;
-  /** An action that is wanted from the start: the dialog is open then. */
+  /** An action to subscribe to: with it, the dialog is open from the start. */
   wanted?: string | undefined;
-  /** Whether it is what the page leads to first. */
+  /** Whether it is the main action of the page. */
   isMain: boolean;
 };
 
-/** For tokens that may change subscriptions. */
+/** Opens the dialog; nothing if the token may not change subscriptions. */
 export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProps) {
   const session = useSignedIn();
   const [isOpen, setOpen] = useState(wanted !== undefined);
@@ -50,12 +45,24 @@ export function SubscribeButton({ current, wanted, isMain }: SubscribeButtonProp
   );
 }
 
+/** Shown to clients without a subscription: how to begin. */
+export function NoSubscriptions() {
+  return (
+    <Empty>
+      <p>
+        <strong>No subscriptions yet.</strong> Subscribe to actions such as <code>order.created</code>: each event is
+        sent to the URL of your receiver. The <Link to="/catalog">catalog</Link> has every action with an example.
+      </p>
+    </Empty>
+  );
+}
+
 type SubscribeProps = { action?: string | undefined; current: readonly Subscription[]; close: () => void };
 
 /** Subscribes to some actions at one URL, shows the result of each, and sends tests. */
 function SubscribeDialog({ action, current, close }: SubscribeProps) {
   const offered = useOffered();
-  // The state when it was opened: changes made here must not be shown as earlier ones.
+  // As it was opened: what is subscribed to here must not appear as subscribed before.
   const [before] = useState(current);
   return (
     <Dialog title="Subscribe" close={close}>
@@ -72,12 +79,12 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   const [chosen, setChosen] = useState<readonly string[]>(wanted === undefined ? [] : [wanted]);
   const [callbackUrl, setCallbackUrl] = useState(() => usualUrlOf(current));
   const [fields, setFields] = useState<string[]>();
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const names = auditFieldsOf(actions.filter(({ action }) => chosen.includes(action)));
   const replaced = current.filter(({ action }) => chosen.includes(action));
   const subscribe = useSubscriptionChange(() =>
-    told(
-      ask.client.PUT('/v1/subscriptions', {
+    answerOf(
+      api.client.PUT('/v1/subscriptions', {
         body: {
           callback_url: callbackUrl,
           actions: [...chosen],
@@ -116,7 +123,7 @@ function SubscribeForm({ actions, wanted, current, close }: FormProps) {
   );
 }
 
-/** The URL that most of them are sent to, and of several that of the newest; empty where there is none. */
+/** The URL of most subscriptions; of several such URLs, that of the newest subscription; empty without any. */
 function usualUrlOf(current: readonly Subscription[]): string {
   const byUrl = Object.values(Object.groupBy(current, ({ callback_url: url }) => url)).flatMap((same = []) => {
     const [newest] = same
@@ -129,7 +136,7 @@ function usualUrlOf(current: readonly Subscription[]): string {
   return usual?.url ?? '';
 }
 
-/** The fields that some of them can tell old and new values of: each takes those that it has. */
+/** The fields of which some of the actions have old and new values. */
 const auditFieldsOf = (actions: readonly OfferedAction[]): string[] => [
   ...new Set(actions.flatMap(({ audit_fields: fields = [] }) => fields)),
 ];
@@ -138,7 +145,7 @@ type SubscribeResult = components['schemas']['PutSubscription'];
 
 /** The result of each action: its verification token, or why it was refused. A test can be sent to all at once. */
 function SubscribeResults({ results, close }: { results: readonly SubscribeResult[]; close: () => void }) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const made = results.flatMap(({ subscription }) => (subscription === undefined ? [] : [subscription]));
   const tokens = made.flatMap(({ action, verification_token: token }) =>
     token === undefined ? [] : [[action, token] as const],
@@ -150,7 +157,7 @@ function SubscribeResults({ results, close }: { results: readonly SubscribeResul
         <p>
           Each subscription has its own verification token, sent as <code>X-Service-Verification-Token</code>. Compare
           it, or verify the signature
-          {ask.actingFor === undefined && (
+          {api.actingFor === undefined && (
             <>
               {' '}
               by a <Link to="/secrets">signing secret</Link>
@@ -213,7 +220,7 @@ function Result({ result: { action, result, subscription, problem } }: { result:
   );
 }
 
-/** How a test went, in a line that leads to its delivery; undefined while it is not answered. */
+/** The outcome of a test, with a link to its delivery; undefined while the receiver has not answered. */
 function TestResult({ tested }: { tested: TestOutcome | undefined }) {
   if (tested === undefined) return <Loading what="the answer to the test" />;
   if (tested.kind === 'failed') return <Failed error={tested.error} />;
@@ -221,7 +228,7 @@ function TestResult({ tested }: { tested: TestOutcome | undefined }) {
   const { http_status: status, meaning } = attempts.at(-1) ?? {};
   return (
     <p className="line">
-      <Status of={isTaken(tested.test) ? 'delivered' : 'refused'} />
+      <Status of={isAccepted(tested.test) ? 'delivered' : 'refused'} />
       {status !== undefined && <code>HTTP {status}</code>}
       {meaning}
       <Link to="/deliveries/$guid" params={{ guid }}>

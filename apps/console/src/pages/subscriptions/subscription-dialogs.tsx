@@ -1,27 +1,27 @@
-import { createContext, use, useState, type ReactNode, useEffect, useRef, type SyntheticEvent } from 'react';
-import {
-  type Subscription,
-  useSubscriptionChange,
-  useOffered,
-  type OfferedAction,
-  unsubscribe,
-} from './subscribing.ts';
-import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import { Link } from '@tanstack/react-router';
+import { createContext, use, useEffect, useRef, useState, type ReactNode, type SyntheticEvent } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
-import { Failed, Loading, Found } from '../../parts/states.tsx';
-import { AttemptList } from '../find/attempts.tsx';
-import { useTest } from './use-tests.ts';
-import { told } from '../../api/ask.ts';
-import { writtenHere } from '../../parts/time.ts';
 import { forgetting } from '../../parts/form.tsx';
-import { useTell } from '../../parts/notices.tsx';
+import { useNotify } from '../../parts/notices.tsx';
+import { Failed, Found, Loading } from '../../parts/states.tsx';
+import { CopyButton } from '../../parts/text-block.tsx';
+import { writtenHere } from '../../parts/time.ts';
 import { PAUSES, REPLAYS } from '../../parts/words.ts';
-import { useSignedIn, mayWrite } from '../../session/session.ts';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { AttemptList } from '../find/attempts.tsx';
 import { ReplayForm } from './replay-form.tsx';
 import { AuditFields, CallbackUrlField } from './subscription-fields.tsx';
-import { useTold } from '../../api/use-told.ts';
-import { CopyButton } from '../../parts/text-block.tsx';
+import {
+  unsubscribe,
+  useOffered,
+  useSubscriptionChange,
+  useTest,
+  type OfferedAction,
+  type Subscription,
+} from './subscriptions.ts';
+import { SwitchOnDialog } from './switch-on-dialog.tsx';
 import type { ListedSubscription } from './use-subscription-rows.ts';
 
 const DIALOGS = {
@@ -33,41 +33,54 @@ const DIALOGS = {
   end: EndDialog,
 };
 
-type Asked = { dialog: keyof typeof DIALOGS | 'switch on'; subscriptions: readonly Subscription[] };
-type Ask = (dialog: Asked['dialog'], subscriptions: Asked['subscriptions']) => void;
+type SubscriptionDialogProps = { subscription: Subscription; close: () => void };
 
-const AskContext = createContext<Ask>(() => undefined);
+type DialogSubject = { dialog: keyof typeof DIALOGS | 'switch on'; subscriptions: readonly Subscription[] };
+type OpenSubscriptionDialog = (dialog: DialogSubject['dialog'], subscriptions: DialogSubject['subscriptions']) => void;
 
-/** Opens a dialog about subscriptions: of one, but for `switch on`. */
-export const useAsk = (): Ask => use(AskContext);
+const OpenDialogContext = createContext<OpenSubscriptionDialog>(() => undefined);
 
-/** Has the dialogs of the rows in it: what is asked about a row stays open when its row moves or leaves. */
+/** Returns a function that opens a dialog about one subscription, or for `switch on` about several. */
+export const useOpenDialog = (): OpenSubscriptionDialog => use(OpenDialogContext);
+
+/** Shows the dialogs that rows within it open. A dialog stays open when its row moves or leaves. */
 export function SubscriptionDialogs({ children }: { children: ReactNode }) {
-  const [asked, setAsked] = useState<Asked>();
-  const close = () => setAsked(undefined);
+  const [subject, setSubject] = useState<DialogSubject>();
+  const close = () => setSubject(undefined);
   return (
-    <AskContext value={(dialog, subscriptions) => setAsked({ dialog, subscriptions })}>
+    <OpenDialogContext value={(dialog, subscriptions) => setSubject({ dialog, subscriptions })}>
       {children}
-      {asked && <AskedDialog asked={asked} close={close} />}
-    </AskContext>
+      {subject && <DialogAbout subject={subject} close={close} />}
+    </OpenDialogContext>
   );
 }
 
-function AskedDialog({ asked: { dialog, subscriptions }, close }: { asked: Asked; close: () => void }) {
+function DialogAbout({ subject: { dialog, subscriptions }, close }: { subject: DialogSubject; close: () => void }) {
   if (dialog === 'switch on') return <SwitchOnDialog subscriptions={subscriptions} close={close} />;
   const [subscription] = subscriptions;
   const Opened = DIALOGS[dialog];
   return subscription && <Opened subscription={subscription} close={close} />;
 }
 
-type TestProps = { subscription: Subscription; close: () => void };
+/** A button that switches on all subscriptions that are off, as after an outage; nothing if none is off. */
+export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
+  const session = useSignedIn();
+  const open = useOpenDialog();
+  const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);
+  if (off.length === 0 || !mayWrite(session)) return null;
+  return (
+    <button type="button" className="main" onClick={() => open('switch on', off)}>
+      Test, switch on and replay{off.length > 1 && ` ${off.length}`}
+    </button>
+  );
+}
 
-/** Sends the example of the action, once, and shows what the receiver says. */
-function TestDialog({ subscription: { guid, action }, close }: TestProps) {
+/** Sends the example of the action, once, and shows the answer of the receiver. */
+function TestDialog({ subscription: { guid, action }, close }: SubscriptionDialogProps) {
   const test = useTest(guid);
   const hasBegun = useRef(false);
   useEffect(() => {
-    // Once, though React looks twice.
+    // Once, though React runs effects twice in strict mode.
     if (!hasBegun.current) test.mutate();
     hasBegun.current = true;
   });
@@ -97,28 +110,26 @@ function TestDialog({ subscription: { guid, action }, close }: TestProps) {
   );
 }
 
-type PauseProps = { subscription: Subscription; close: () => void };
-
-/** How long that is, the API knows: a day, unless it is set otherwise. */
+/** The API decides how long that is: a day, unless it is set otherwise. */
 const LONGEST = 'The longest (1 day)';
 const A_TIME = 'Until …';
 
-/** Has what is due for a subscription wait for a while, at most as long as a delivery may wait. */
-function PauseDialog({ subscription: { guid, action }, close }: PauseProps) {
-  const { ask } = useSignedIn();
-  const tell = useTell();
+/** Pauses a subscription: its deliveries wait for a while, at most as long as a delivery may wait. */
+function PauseDialog({ subscription: { guid, action }, close }: SubscriptionDialogProps) {
+  const { api } = useSignedIn();
+  const notify = useNotify();
   const [length, setLength] = useState<string>('1 hour');
   const [time, setTime] = useState('');
   const pause = useSubscriptionChange(
     (until: Date | undefined) =>
-      told(
-        ask.client.POST('/v1/subscriptions/{guid}/pause', {
+      answerOf(
+        api.client.POST('/v1/subscriptions/{guid}/pause', {
           params: { path: { guid } },
           body: until === undefined ? {} : { until: until.toISOString() },
         }),
       ),
     ({ paused_until: until }) => {
-      tell(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
+      notify(until === undefined ? `${action} paused.` : `${action} paused until ${writtenHere(until)}.`);
       close();
     },
   );
@@ -161,13 +172,11 @@ function endOf(length: string, time: string): Date | undefined {
   return ms === undefined ? undefined : new Date(Date.now() + ms);
 }
 
-type ReplayProps = { subscription: Subscription; close: () => void };
-
-/** The time that stands for: while it was off. */
+/** The choice of the time while the subscription was off. */
 const WHILE_OFF = 0;
 
 /** Sends again what the client missed of an action. */
-function ReplayDialog({ subscription: { guid, action, missed }, close }: ReplayProps) {
+function ReplayDialog({ subscription: { guid, action, missed }, close }: SubscriptionDialogProps) {
   const [ms, setMs] = useState<number>(missed === undefined ? REPLAYS['Last 24 hours'] : WHILE_OFF);
   return (
     <Dialog title={`Replay ${action}`} close={close}>
@@ -196,10 +205,8 @@ function ReplayDialog({ subscription: { guid, action, missed }, close }: ReplayP
   );
 }
 
-type EditProps = { subscription: Subscription; close: () => void };
-
 /** Changes a subscription in place: its verification token and its history stay. */
-function EditDialog({ subscription, close }: EditProps) {
+function EditDialog({ subscription, close }: SubscriptionDialogProps) {
   const offered = useOffered();
   return (
     <Dialog title={`Edit ${subscription.action}`} close={close}>
@@ -216,16 +223,16 @@ function EditDialog({ subscription, close }: EditProps) {
   );
 }
 
-function EditForm({ subscription, offered, close }: EditProps & { offered: OfferedAction | undefined }) {
+function EditForm({ subscription, offered, close }: SubscriptionDialogProps & { offered: OfferedAction | undefined }) {
   const { guid, action, is_active: isActive } = subscription;
-  const { ask } = useSignedIn();
-  const tell = useTell();
+  const { api } = useSignedIn();
+  const notify = useNotify();
   const [callbackUrl, setCallbackUrl] = useState(subscription.callback_url);
   const [fields, setFields] = useState(subscription.audit_field_set);
   const save = useSubscriptionChange(
     () =>
-      told(
-        ask.client.PATCH('/v1/subscriptions/{guid}', {
+      answerOf(
+        api.client.PATCH('/v1/subscriptions/{guid}', {
           params: { path: { guid } },
           body: {
             callback_url: callbackUrl,
@@ -234,7 +241,7 @@ function EditForm({ subscription, offered, close }: EditProps & { offered: Offer
         }),
       ),
     () => {
-      tell(`${action} saved.`);
+      notify(`${action} saved.`);
       close();
     },
   );
@@ -258,14 +265,12 @@ function EditForm({ subscription, offered, close }: EditProps & { offered: Offer
   );
 }
 
-type TokenProps = { subscription: Subscription; close: () => void };
-
 /** The verification token in each notification of a subscription: requested only once it is to be shown. */
-function TokenDialog({ subscription: { guid, action }, close }: TokenProps) {
-  const subscription = useTold(
+function TokenDialog({ subscription: { guid, action }, close }: SubscriptionDialogProps) {
+  const subscription = useAnswer(
     ['verification-token', guid],
     ({ client }) => client.GET('/v1/subscriptions/{guid}', { params: { path: { guid } } }),
-    // Not longer than it is looked at.
+    // The token is cached no longer than it is shown.
     { gcTime: 0 },
   );
   return (
@@ -291,15 +296,13 @@ function TokenDialog({ subscription: { guid, action }, close }: TokenProps) {
   );
 }
 
-type EndProps = { subscription: Subscription; close: () => void };
-
-function EndDialog({ subscription: { action }, close }: EndProps) {
+function EndDialog({ subscription: { action }, close }: SubscriptionDialogProps) {
   const session = useSignedIn();
-  const tell = useTell();
+  const notify = useNotify();
   const end = useSubscriptionChange(
     () => unsubscribe(session, action),
     () => {
-      tell(`Unsubscribed from ${action}.`);
+      notify(`Unsubscribed from ${action}.`);
       close();
     },
   );
@@ -318,18 +321,5 @@ function EndDialog({ subscription: { action }, close }: EndProps) {
         onClick={() => end.mutate()}
       />
     </Dialog>
-  );
-}
-
-/** The way back from an outage for all that are off, as one button; nothing where none is. */
-export function SwitchOnAll({ rows }: { rows: readonly ListedSubscription[] }) {
-  const session = useSignedIn();
-  const ask = useAsk();
-  const off = rows.filter(({ condition }) => condition === 'switched off').map(({ subscription }) => subscription);
-  if (off.length === 0 || !mayWrite(session)) return null;
-  return (
-    <button type="button" className="main" onClick={() => ask('switch on', off)}>
-      Test, switch on and replay{off.length > 1 && ` ${off.length}`}
-    </button>
   );
 }

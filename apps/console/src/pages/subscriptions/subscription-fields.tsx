@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { isFound, type OfferedAction } from './subscribing.ts';
+import { isFound, type OfferedAction } from './subscriptions.ts';
 
 type ActionChoiceProps = {
   actions: readonly OfferedAction[];
@@ -9,7 +9,7 @@ type ActionChoiceProps = {
   subscribed: readonly string[];
 };
 
-/** Some of the actions, by tick boxes: of one, of a group such as `order.*`, of all; a search or a pattern narrows them down. */
+/** Chooses actions by tick boxes: one, a group such as `order.*`, or all; a search or a pattern narrows them down. */
 export function ActionChoice({ actions, chosen, choose, subscribed }: ActionChoiceProps) {
   const [text, setText] = useState('');
   const shown = actions.filter((each) => isFound(each, text)).map(({ action }) => action);
@@ -108,7 +108,7 @@ export function CallbackUrlField({ value, change }: CallbackUrlProps) {
 
 type AuditFieldsProps = {
   names: readonly string[];
-  /** Undefined: the plain form. */
+  /** Undefined: notifications without old and new values. */
   chosen: string[] | undefined;
   choose: (fields: string[] | undefined) => void;
 };

@@ -1,17 +1,17 @@
-import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
-import { Guid, Moment, Status } from '../../parts/values.tsx';
-import { Foreign } from '../../parts/text-block.tsx';
-import { mayWrite, useSignedIn } from '../../session/session.ts';
-import { type ListedSubscription, MOST_UNFINISHED } from './use-subscription-rows.ts';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useId, useRef } from 'react';
-import { ruleInWords, WAITING, HEALTH } from '../../parts/words.ts';
-import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from './health.tsx';
-import { useAsk } from './subscription-dialogs.tsx';
-import { told } from '../../api/ask.ts';
-import { useTell } from '../../parts/notices.tsx';
+import { useId, useRef, type ReactNode } from 'react';
+import { answerOf } from '../../api/create-api.ts';
+import { DataTable, type TableColumn } from '../../parts/data-table.tsx';
+import { useNotify } from '../../parts/notices.tsx';
 import { Failed } from '../../parts/states.tsx';
-import { useSubscriptionChange, type Subscription } from './subscribing.ts';
+import { Foreign } from '../../parts/text-block.tsx';
+import { Guid, Moment, Status } from '../../parts/values.tsx';
+import { HEALTH, ruleInWords, WAITING } from '../../parts/words.ts';
+import { mayWrite, useSignedIn } from '../../session/session.ts';
+import { HealthBars, HealthLink, KindMark, KINDS, sumOf } from './health.tsx';
+import { useOpenDialog } from './subscription-dialogs.tsx';
+import { useSubscriptionChange, type Subscription } from './subscriptions.ts';
+import { MOST_UNFINISHED, type ListedSubscription } from './use-subscription-rows.ts';
 
 const READ: readonly TableColumn<ListedSubscription>[] = [
   {
@@ -34,7 +34,7 @@ const READ: readonly TableColumn<ListedSubscription>[] = [
 
 const WRITE = [...READ, { header: 'Manage', cell: (row: ListedSubscription) => <RowTools row={row} /> }];
 
-/** Subscriptions, one a row, in the order given. Stands within `SubscriptionDialogs`. */
+/** Subscriptions, one a row, in the given order. Must be within `SubscriptionDialogs`. */
 export function SubscriptionTable({ label, rows }: { label: string; rows: readonly ListedSubscription[] }) {
   const session = useSignedIn();
   return (
@@ -49,7 +49,7 @@ export function SubscriptionTable({ label, rows }: { label: string; rows: readon
   );
 }
 
-/** How a subscription stands, and why, in a line. */
+/** The condition of a subscription, and its cause. */
 function RowStatus({ row }: { row: ListedSubscription }) {
   return (
     <div className="row-status">
@@ -111,12 +111,9 @@ function Why({ row: { subscription, condition, retrying, waiting } }: { row: Lis
   }
 }
 
-const atLeast = ({ length }: readonly unknown[]): string =>
-  length === MOST_UNFINISHED ? `${MOST_UNFINISHED} or more` : length.toLocaleString();
-
 type RetryingProps = { retrying: ListedSubscription['retrying']; subscription?: string };
 
-/** How many deliveries are to be tried again, of a subscription or of all, and what the newest of their attempts says. */
+/** How many deliveries are retried, of a subscription or of all, and why the newest attempt failed. */
 export function Retrying({ retrying, subscription }: RetryingProps) {
   return (
     <Small>
@@ -145,15 +142,17 @@ export function Waiting({ waiting, subscription }: WaitingProps) {
   );
 }
 
-const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
+const atLeast = ({ length }: readonly unknown[]): string =>
+  length === MOST_UNFINISHED ? `${MOST_UNFINISHED} or more` : length.toLocaleString();
 
-/** Returns the failure of the newest of their attempts. */
 function failureOf(retrying: ListedSubscription['retrying']): string {
   const { http_status: status, meaning = '' } = retrying[0]?.attempts.at(-1) ?? {};
   return status === undefined ? meaning : `HTTP ${status}`;
 }
 
-/** How it went for a subscription in the last 24 hours: bars, and each count that is not zero. */
+const Small = ({ children }: { children: ReactNode }) => <span className="small">{children}</span>;
+
+/** The last 24 hours of a subscription: bars, and each count that is not zero. */
 function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription }) {
   const first = buckets?.[0];
   const counts = KINDS.map((kind) => ({ kind, sum: sumOf(buckets ?? [], kind) })).filter(({ sum }) => sum > 0);
@@ -172,14 +171,14 @@ function RowHealth({ row: { subscription, buckets } }: { row: ListedSubscription
   );
 }
 
-/** A button with the action that repairs the subscription, and a menu with all others. For tokens that may change it. */
+/** The action that repairs the subscription as a button, and a menu with all others. */
 function RowTools({ row: { subscription, condition } }: { row: ListedSubscription }) {
-  const ask = useAsk();
+  const open = useOpenDialog();
   const navigate = useNavigate();
   const { guid, action, is_active: isActive, paused_until: pausedUntil, stopped } = subscription;
-  const item = (name: string, dialog: Parameters<typeof ask>[0], isDangerous = false): MenuItem => ({
+  const item = (name: string, dialog: Parameters<typeof open>[0], isDangerous = false): MenuItem => ({
     name,
-    onChoose: () => ask(dialog, [subscription]),
+    onChoose: () => open(dialog, [subscription]),
     isDangerous,
   });
   const items = [
@@ -194,12 +193,12 @@ function RowTools({ row: { subscription, condition } }: { row: ListedSubscriptio
   return (
     <div className="row-tools">
       {condition === 'switched off' && (
-        <button type="button" onClick={() => ask('switch on', [subscription])}>
+        <button type="button" onClick={() => open('switch on', [subscription])}>
           Switch on
         </button>
       )}
       {condition === 'missed' && (
-        <button type="button" onClick={() => ask('replay', [subscription])}>
+        <button type="button" onClick={() => open('replay', [subscription])}>
           Replay missed
         </button>
       )}
@@ -209,13 +208,13 @@ function RowTools({ row: { subscription, condition } }: { row: ListedSubscriptio
   );
 }
 
-/** Ends a pause: what waited is sent. */
+/** Ends a pause: waiting deliveries are sent. */
 function ResumeButton({ subscription: { guid, action } }: { subscription: Subscription }) {
-  const { ask } = useSignedIn();
-  const tell = useTell();
+  const { api } = useSignedIn();
+  const notify = useNotify();
   const resume = useSubscriptionChange(
-    () => told(ask.client.POST('/v1/subscriptions/{guid}/resume', { params: { path: { guid } }, body: {} })),
-    () => tell(`${action} resumed. Waiting deliveries are being sent.`),
+    () => answerOf(api.client.POST('/v1/subscriptions/{guid}/resume', { params: { path: { guid } }, body: {} })),
+    () => notify(`${action} resumed. Waiting deliveries are being sent.`),
   );
   return (
     <>
@@ -227,24 +226,16 @@ function ResumeButton({ subscription: { guid, action } }: { subscription: Subscr
   );
 }
 
-/** `name`: what the button of it says. */
 type MenuItem = { name: string; onChoose: () => void; isDangerous?: boolean };
 
-type MenuProps = {
-  /** Name of the menu, for screen readers. */
-  label: string;
-  items: readonly MenuItem[];
-  children?: ReactNode;
-};
-
-/** A button that opens what can be done to a row. The browser's own popover closes it by Escape, or a click elsewhere. */
-function Menu({ label, items, children = '⋯' }: MenuProps) {
+/** A menu; `label`: its name for screen readers. The browser's own popover closes it on Escape, or on a click outside. */
+function Menu({ label, items }: { label: string; items: readonly MenuItem[] }) {
   const id = useId();
   const list = useRef<HTMLUListElement>(null);
   return (
     <div className="menu">
       <button type="button" className="quiet" popoverTarget={id} aria-label={label}>
-        {children}
+        ⋯
       </button>
       <ul id={id} popover="auto" ref={list}>
         {items.map(({ name, onChoose, isDangerous = false }) => (

@@ -7,10 +7,10 @@ import { SubscriptionDialogs, SwitchOnAll } from './subscription-dialogs.tsx';
 import { SubscriptionTable } from './subscription-table.tsx';
 import { useSubscriptionRows, type ListedSubscription } from './use-subscription-rows.ts';
 
-/** From so many on, there is a field to narrow them down. */
+/** From so many on, there is a filter. */
 const MANY = 8;
 
-/** The client's subscriptions, trouble first, and their last 24 hours. */
+/** The client's subscriptions, the most urgent first, and their last 24 hours. */
 export function SubscriptionsPage() {
   const { subscribe: wanted } = useSearch({ from: '/subscriptions' });
   const { subscriptions, statistics, rows } = useSubscriptionRows();

@@ -1,25 +1,40 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { answerOf } from '../../api/create-api.ts';
 import { ProblemAnswer } from '../../api/problem.ts';
-import { useTold } from '../../api/use-told.ts';
+import { useAnswer } from '../../api/use-answer.ts';
 import { Dialog, DialogTools } from '../../parts/dialog.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { Status, Moment } from '../../parts/values.tsx';
+import { Moment, Status } from '../../parts/values.tsx';
 import { mayWrite, useSignedIn } from '../../session/session.ts';
 import { AttemptList } from '../find/attempts.tsx';
-import { ReplayProgress } from './replay-progress.tsx';
-import type { Subscription } from './subscribing.ts';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { told } from '../../api/ask.ts';
 import type { DeliveryDetail } from '../find/delivery.ts';
-import { inTurn, isTaken } from './use-tests.ts';
+import { ReplayProgress } from './replay-progress.tsx';
+import { forEachConcurrently, isAccepted, type Subscription } from './subscriptions.ts';
+
+/**
+ * How far a subscription that is off has come. Each begins with a test, and each by itself:
+ *
+ *   testing ─► switching on ─► on (its replay begins)
+ *      ├─► refused ─► switching on, if the user insists
+ *      └─► failed, also from `switching on`
+ */
+type SwitchOnState =
+  | { kind: 'testing' | 'switching on' }
+  /** Its receiver refused the test, and it stays off. */
+  | { kind: 'refused'; test: DeliveryDetail }
+  /** `replay`: the guid of the replay of what it missed, if that was chosen and anything was missed. */
+  | { kind: 'on'; missed: Subscription['missed']; replay?: string }
+  /** `isOn`: it is on, but its replay could not begin. */
+  | { kind: 'failed'; error: Error; isOn: boolean };
 
 type SwitchOnProps = { subscriptions: readonly Subscription[]; close: () => void };
 
-/** Tests the receivers of subscriptions that are off, switches on those whose receiver took it and replays what they missed. */
+/** Tests the receivers of subscriptions that are off, switches on those whose receiver accepts the test and replays what they missed. */
 export function SwitchOnDialog({ subscriptions, close }: SwitchOnProps) {
   const [isReplayed, setReplayed] = useState(true);
-  const { ways, isRunning, isOver, begin, goOn } = useWaysBack(subscriptions, isReplayed);
+  const { states, isRunning, isOver, begin, switchOnAnyway } = useSwitchOn(subscriptions, isReplayed);
   const [first] = subscriptions;
   const isOne = subscriptions.length === 1;
   return (
@@ -40,12 +55,12 @@ export function SwitchOnDialog({ subscriptions, close }: SwitchOnProps) {
       <ul className="steps">
         {subscriptions.map(({ guid, action }) => (
           <li key={guid} aria-label={action}>
-            <Way
+            <SwitchOnProgress
               action={action}
-              way={ways.get(guid)}
+              state={states.get(guid)}
               isRunning={isRunning}
-              lookEveryMs={subscriptions.length * 1_000}
-              goOn={() => goOn(guid)}
+              pollEveryMs={subscriptions.length * 1_000}
+              switchOnAnyway={() => switchOnAnyway(guid)}
             />
           </li>
         ))}
@@ -68,39 +83,43 @@ export function SwitchOnDialog({ subscriptions, close }: SwitchOnProps) {
   );
 }
 
-type WayProps = {
+type SwitchOnProgressProps = {
   action: string;
-  /** Undefined before its turn. */
-  way: WayBack | undefined;
+  /** Undefined before the subscription is begun. */
+  state: SwitchOnState | undefined;
   isRunning: boolean;
-  lookEveryMs: number;
-  goOn: () => void;
+  pollEveryMs: number;
+  switchOnAnyway: () => void;
 };
 
 /** The progress of switching on, and the result of each step. */
-function Way({ action, way, isRunning, lookEveryMs, goOn }: WayProps) {
+function SwitchOnProgress({ action, state, isRunning, pollEveryMs, switchOnAnyway }: SwitchOnProgressProps) {
   return (
     <>
       <div className="line" role="status">
         <strong>{action}</strong>
-        {(way === undefined || way.kind === 'refused') && <Status of="switched off" />}
-        {way?.kind === 'on' && <Status of="active" />}
+        {(state === undefined || state.kind === 'refused') && <Status of="switched off" />}
+        {state?.kind === 'on' && <Status of="active" />}
       </div>
-      {way?.kind === 'testing' && <Loading what="the answer to the test" />}
-      {way?.kind === 'switching on' && <Loading what="the subscription" />}
-      {way?.kind === 'failed' && <Failed error={way.error} />}
-      {way?.kind === 'refused' && <Refused test={way.test} isRunning={isRunning} goOn={goOn} />}
-      {way?.kind === 'on' && way.replay === undefined && <MissedCount missed={way.missed} />}
-      {way?.kind === 'on' && way.replay !== undefined && (
-        <ReplayProgress guid={way.replay} action={action} lookEveryMs={lookEveryMs} />
+      {state?.kind === 'testing' && <Loading what="the answer to the test" />}
+      {state?.kind === 'switching on' && <Loading what="the subscription" />}
+      {state?.kind === 'failed' && <Failed error={state.error} />}
+      {state?.kind === 'refused' && <Refused test={state.test} isRunning={isRunning} switchOnAnyway={switchOnAnyway} />}
+      {state?.kind === 'on' && state.replay === undefined && <MissedCount missed={state.missed} />}
+      {state?.kind === 'on' && state.replay !== undefined && (
+        <ReplayProgress guid={state.replay} action={action} pollEveryMs={pollEveryMs} />
       )}
     </>
   );
 }
 
-type RefusedProps = { test: Extract<WayBack, { kind: 'refused' }>['test']; isRunning: boolean; goOn: () => void };
+type RefusedProps = {
+  test: Extract<SwitchOnState, { kind: 'refused' }>['test'];
+  isRunning: boolean;
+  switchOnAnyway: () => void;
+};
 
-function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
+function Refused({ test: { guid, attempts }, isRunning, switchOnAnyway }: RefusedProps) {
   return (
     <>
       <p>
@@ -109,7 +128,7 @@ function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
       </p>
       <AttemptList attempts={attempts} />
       <div className="tools">
-        <button type="button" className="danger" disabled={isRunning} onClick={goOn}>
+        <button type="button" className="danger" disabled={isRunning} onClick={switchOnAnyway}>
           Switch on anyway
         </button>
         <Link to="/deliveries/$guid" params={{ guid }}>
@@ -118,120 +137,6 @@ function Refused({ test: { guid, attempts }, isRunning, goOn }: RefusedProps) {
       </div>
     </>
   );
-}
-
-type SendingFailedProps = {
-  error: Error;
-  /** The action to send; `*` means any. */
-  action: string;
-  /** Called once the way back was gone. */
-  forget: () => void;
-};
-
-/** A failure to send by hand; where a subscription is off, with the way to switch it on. */
-export function SendingFailed({ error, action, forget }: SendingFailedProps) {
-  const session = useSignedIn();
-  const isOff = error instanceof ProblemAnswer && error.kind === 'switched-off' && mayWrite(session);
-  return (
-    <>
-      <Failed error={error} />
-      {isOff && <SwitchOnHere action={action} forget={forget} />}
-    </>
-  );
-}
-
-function SwitchOnHere({ action, forget }: Omit<SendingFailedProps, 'error'>) {
-  const all = useTold(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
-  const [asked, setAsked] = useState<readonly Subscription[]>();
-  const off = (all.data?.objects ?? []).filter(
-    (each) => !each.is_active && each.stopped === undefined && [each.action, '*'].includes(action),
-  );
-  return (
-    <>
-      {off.length > 0 && (
-        <button type="button" className="main" onClick={() => setAsked(off)}>
-          Switch on
-        </button>
-      )}
-      {asked && <SwitchOnDialog subscriptions={asked} close={forget} />}
-    </>
-  );
-}
-
-/** How far a subscription that was off has come. */
-type WayBack =
-  | { kind: 'testing' | 'switching on' }
-  /** Its receiver did not take the test, and it stays off. */
-  | { kind: 'refused'; test: DeliveryDetail }
-  /** `replay`: the guid of that of what it missed, where that was asked for and something was. */
-  | { kind: 'on'; missed: Subscription['missed']; replay?: string }
-  /** `isOn`: it is on, and only its replay could not begin. */
-  | { kind: 'failed'; error: Error; isOn: boolean };
-
-/** Each is a test of a receiver, which may take its time; more at once would be refused as too many requests. */
-const AT_ONCE = 4;
-
-/**
- * The way back of subscriptions that are off, each for itself in steps: a test, switching it on in place, replaying what it missed. Each
- * step follows where the one before went well; `goOn` switches one on whatever its test said. Once the dialog is closed, nothing more begins.
- */
-function useWaysBack(subscriptions: readonly Subscription[], isReplayed: boolean) {
-  const take = useSteps(isReplayed);
-  const queries = useQueryClient();
-  const isClosed = useRef(false);
-  const [ways, setWays] = useState<ReadonlyMap<string, WayBack>>(new Map());
-  useEffect(() => {
-    isClosed.current = false;
-    return () => {
-      isClosed.current = true;
-    };
-  }, []);
-  const go = async (guid: string, isTested: boolean) => {
-    const tell = (way: WayBack) => setWays((before) => new Map(before).set(guid, way));
-    if (!isClosed.current) await take(guid, { isTested, tell, isClosed: () => isClosed.current });
-  };
-  const run = useMutation({
-    mutationFn: async ({ guids, isTested }: { guids: readonly string[]; isTested: boolean }) =>
-      inTurn(guids, { atOnce: AT_ONCE, work: async (guid) => go(guid, isTested) }),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
-  });
-  const off = subscriptions.map(({ guid }) => guid).filter((guid) => !isOn(ways.get(guid)));
-  return {
-    ways,
-    isRunning: run.isPending,
-    isOver: off.length === 0,
-    begin: () => run.mutate({ guids: off, isTested: true }),
-    goOn: (guid: string) => run.mutate({ guids: [guid], isTested: false }),
-  };
-}
-
-const isOn = (way: WayBack | undefined): boolean => way?.kind === 'on' || (way?.kind === 'failed' && way.isOn);
-
-type Steps = { isTested: boolean; tell: (way: WayBack) => void; isClosed: () => boolean };
-
-/** Takes one subscription back, step by step, as far as it goes. */
-function useSteps(isReplayed: boolean) {
-  const { client } = useSignedIn().ask;
-  return async (guid: string, { isTested, tell, isClosed }: Steps): Promise<void> => {
-    const params = { path: { guid } };
-    let hasSwitched = false;
-    try {
-      if (isTested) {
-        tell({ kind: 'testing' });
-        const test = await told(client.POST('/v1/subscriptions/{guid}/test', { params }));
-        if (!isTaken(test)) return tell({ kind: 'refused', test });
-      }
-      if (isClosed()) return;
-      tell({ kind: 'switching on' });
-      const { missed } = await told(client.PATCH('/v1/subscriptions/{guid}', { params, body: { is_active: true } }));
-      hasSwitched = true;
-      if (!isReplayed || isClosed() || (missed?.count ?? 0) === 0) return tell({ kind: 'on', missed });
-      const replay = await told(client.POST('/v1/replays', { body: { subscription_guid: guid, missed: true } }));
-      tell({ kind: 'on', missed, ...('guid' in replay && { replay: replay.guid }) });
-    } catch (error) {
-      tell({ kind: 'failed', error: error instanceof Error ? error : new Error(String(error)), isOn: hasSwitched });
-    }
-  };
 }
 
 type MissedProps = { missed: { since: string; until: string; count?: number } | undefined };
@@ -244,5 +149,109 @@ function MissedCount({ missed }: MissedProps) {
       {missed.count !== undefined && <strong>{missed.count.toLocaleString()} missed </strong>}
       from <Moment at={missed.since} /> to <Moment at={missed.until} />
     </p>
+  );
+}
+
+/**
+ * Switches on subscriptions that are off, a few at a time. `begin` starts with the tests; `switchOnAnyway` leaves out the test of one.
+ * Once the dialog is closed, no further step begins.
+ */
+function useSwitchOn(subscriptions: readonly Subscription[], isReplayed: boolean) {
+  const switchOn = useSwitchOnSteps(isReplayed);
+  const queries = useQueryClient();
+  const isClosed = useRef(false);
+  const [states, setStates] = useState<ReadonlyMap<string, SwitchOnState>>(new Map());
+  useEffect(() => {
+    isClosed.current = false;
+    return () => {
+      isClosed.current = true;
+    };
+  }, []);
+  const go = async (guid: string, isTested: boolean) => {
+    const report = (state: SwitchOnState) => setStates((before) => new Map(before).set(guid, state));
+    if (!isClosed.current) await switchOn(guid, { isTested, report, isClosed: () => isClosed.current });
+  };
+  const run = useMutation({
+    mutationFn: async ({ guids, isTested }: { guids: readonly string[]; isTested: boolean }) =>
+      forEachConcurrently(guids, async (guid) => go(guid, isTested)),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
+  });
+  const off = subscriptions.map(({ guid }) => guid).filter((guid) => !isOn(states.get(guid)));
+  return {
+    states,
+    isRunning: run.isPending,
+    isOver: off.length === 0,
+    begin: () => run.mutate({ guids: off, isTested: true }),
+    switchOnAnyway: (guid: string) => run.mutate({ guids: [guid], isTested: false }),
+  };
+}
+
+const isOn = (state: SwitchOnState | undefined): boolean =>
+  state?.kind === 'on' || (state?.kind === 'failed' && state.isOn);
+
+type Steps = { isTested: boolean; report: (state: SwitchOnState) => void; isClosed: () => boolean };
+
+/** Returns a function that switches on one subscription, step by step, as far as it gets. */
+function useSwitchOnSteps(isReplayed: boolean) {
+  const { client } = useSignedIn().api;
+  return async (guid: string, { isTested, report, isClosed }: Steps): Promise<void> => {
+    const params = { path: { guid } };
+    let hasSwitched = false;
+    try {
+      if (isTested) {
+        report({ kind: 'testing' });
+        const test = await answerOf(client.POST('/v1/subscriptions/{guid}/test', { params }));
+        if (!isAccepted(test)) return report({ kind: 'refused', test });
+      }
+      if (isClosed()) return;
+      report({ kind: 'switching on' });
+      const { missed } = await answerOf(
+        client.PATCH('/v1/subscriptions/{guid}', { params, body: { is_active: true } }),
+      );
+      hasSwitched = true;
+      if (!isReplayed || isClosed() || (missed?.count ?? 0) === 0) return report({ kind: 'on', missed });
+      const replay = await answerOf(client.POST('/v1/replays', { body: { subscription_guid: guid, missed: true } }));
+      report({ kind: 'on', missed, ...('guid' in replay && { replay: replay.guid }) });
+    } catch (error) {
+      report({ kind: 'failed', error: error instanceof Error ? error : new Error(String(error)), isOn: hasSwitched });
+    }
+  };
+}
+
+type SendingFailedProps = {
+  error: Error;
+  /** The action to send; `*` means any. */
+  action: string;
+  /** Called when the dialog is closed. */
+  forget: () => void;
+};
+
+/** A failure to send by hand; if a subscription is off, with a button that switches it on. */
+export function SendingFailed({ error, action, forget }: SendingFailedProps) {
+  const session = useSignedIn();
+  const isOff = error instanceof ProblemAnswer && error.kind === 'switched-off' && mayWrite(session);
+  return (
+    <>
+      <Failed error={error} />
+      {isOff && <SwitchOnHere action={action} forget={forget} />}
+    </>
+  );
+}
+
+function SwitchOnHere({ action, forget }: Omit<SendingFailedProps, 'error'>) {
+  const all = useAnswer(['subscriptions'], ({ client }) => client.GET('/v1/subscriptions'));
+  const [opened, setOpened] = useState<readonly Subscription[]>();
+  const off = (all.data?.objects ?? []).filter(
+    (each) => !each.is_active && each.stopped === undefined && [each.action, '*'].includes(action),
+  );
+  return (
+    <>
+      {off.length > 0 && (
+        <button type="button" className="main" onClick={() => setOpened(off)}>
+          Switch on
+        </button>
+      )}
+      {opened && <SwitchOnDialog subscriptions={opened} close={forget} />}
+    </>
   );
 }

@@ -1,40 +1,56 @@
+/**
+ * The correction of a rejected event:
+ *
+ *   typing ─► checking ─► faulty   the faults, by line         ─► typing
+ *                     ├─► failed   the check itself            ─► checking
+ *                     └─► valid    what it is published as     ─► publishing ─► published
+ *
+ * What cannot be checked may still be published: then the API's answer to that is shown. The text is sent as it was typed, digit for
+ * digit, except for blanks that the page itself has put between its tokens.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import { told } from '../../../api/ask.ts';
-import { useTell } from '../../../parts/notices.tsx';
+import { answerOf } from '../../../api/create-api.ts';
+import { ProblemAnswer, type ProblemFault } from '../../../api/problem.ts';
+import { useAnswer } from '../../../api/use-answer.ts';
+import { useNotify } from '../../../parts/notices.tsx';
 import { Failed } from '../../../parts/states.tsx';
-import { hiddenSigns, indented, Foreign } from '../../../parts/text-block.tsx';
-import { useSignedIn } from '../../../session/session.ts';
+import { Foreign, hiddenSigns, indented } from '../../../parts/text-block.tsx';
+import { Status } from '../../../parts/values.tsx';
 import { counted } from '../../../parts/words.ts';
+import { useSignedIn } from '../../../session/session.ts';
 import type { CorrectedEvent } from '../types.ts';
 import { Editor, goToLine } from './editor.tsx';
-import { isOnOneLine, withoutBlanks, placesIn } from './json-text.ts';
-import { ProblemAnswer, type ProblemFault } from '../../../api/problem.ts';
-import { Status } from '../../../parts/values.tsx';
-import { useTold } from '../../../api/use-told.ts';
+import { isOnOneLine, placesIn, withoutBlanks } from './json-text.ts';
+
+/** A text is checked once nobody has typed for this long. */
+const TYPING_MS = 500;
+
+/** Texts typed by the user, by the id of the rejected message. They survive leaving the page and the end of a session, but no reload. */
+const drafts = new Map<string, string>();
 
 type CorrectionProps = { id: string; body: string; onPublished: (event: CorrectedEvent) => void };
 
-/** The editor of a rejected event: it checks while one types, and keeps the text whatever goes wrong. */
+/** The editor of a rejected event. It checks the text while one types, and keeps it whatever goes wrong. */
 export function Correction({ id, body, onPublished }: CorrectionProps) {
   const isLaidOut = useMemo(() => isOnOneLine(body), [body]);
   const original = useMemo(() => (isLaidOut ? indented(body) : body), [body, isLaidOut]);
-  const [text, setText] = useState(() => draftOf(id) ?? original);
+  const [text, setText] = useState(() => drafts.get(id) ?? original);
   const field = useRef<HTMLTextAreaElement>(null);
   const reportId = useId();
   const check = useCheck({ id, text, isLaidOut });
   const publish = usePublish(id, onPublished);
   useLeaveWarning(text !== original && !publish.isSuccess);
   const change = (next: string) => {
-    keepDraft(id, next);
+    drafts.set(id, next);
     setText(next);
   };
   const restore = () => {
-    forgetDraft(id);
+    drafts.delete(id);
     setText(original);
   };
   const goTo = (line: number) => goToLine(field.current, line);
-  const isTakenCare = publish.isPending || publish.isSuccess;
+  const isPublishing = publish.isPending || publish.isSuccess;
   return (
     <>
       <CheckReport id={reportId} check={check} goTo={goTo} />
@@ -52,12 +68,12 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
         <button
           type="button"
           className="main"
-          disabled={isTakenCare || check.kind === 'faulty' || check.kind === 'checking'}
+          disabled={isPublishing || check.kind === 'faulty' || check.kind === 'checking'}
           onClick={() => publish.mutate(isLaidOut ? withoutBlanks(text) : text)}
         >
           {publish.isPending ? 'Publishing …' : 'Publish'}
         </button>
-        <button type="button" disabled={text === original || isTakenCare} onClick={restore}>
+        <button type="button" disabled={text === original || isPublishing} onClick={restore}>
           Reset
         </button>
       </div>
@@ -66,21 +82,21 @@ export function Correction({ id, body, onPublished }: CorrectionProps) {
 }
 
 function usePublish(id: string, onPublished: (event: CorrectedEvent) => void) {
-  const { ask } = useSignedIn();
+  const { api } = useSignedIn();
   const queries = useQueryClient();
-  const tell = useTell();
+  const notify = useNotify();
   return useMutation({
-    mutationFn: (text: string) => told(ask.operator.POST('/v1/admin/rejected/{id}/publish', asItStands(id, text))),
+    mutationFn: (text: string) => answerOf(api.operator.POST('/v1/admin/rejected/{id}/publish', unparsed(id, text))),
     onSuccess: async (event) => {
-      forgetDraft(id);
-      tell('Published: the rejected one is gone.');
+      drafts.delete(id);
+      notify('Published: the rejected one is gone.');
       onPublished(event);
       await queries.invalidateQueries({ queryKey: ['rejected'] });
     },
   });
 }
 
-/** The browser asks before it closes a page with what was typed. */
+/** Makes the browser ask before it closes a page with changes. */
 function useLeaveWarning(matters: boolean): void {
   useEffect(() => {
     if (!matters) return undefined;
@@ -90,7 +106,7 @@ function useLeaveWarning(matters: boolean): void {
   }, [matters]);
 }
 
-/** In a field, what is not seen, or turns the direction of reading, cannot be shown by its number: it is told beside it. */
+/** Warns of invisible characters, and of those that change the direction of reading: a field cannot show them by their numbers. */
 function HiddenSigns({ text, goTo }: { text: string; goTo: (line: number) => void }) {
   const { count, first } = hiddenSigns(text);
   if (first === undefined) return null;
@@ -106,7 +122,7 @@ function HiddenSigns({ text, goTo }: { text: string; goTo: (line: number) => voi
   );
 }
 
-/** How the text stands: what is wrong with it, by place and line, or that it would be taken. */
+/** The result of the check: the faults, by place and line, or that the text is valid. */
 function CheckReport({ id, check, goTo }: { id: string; check: EventCheck; goTo: (line: number) => void }) {
   return (
     <div id={id} className="checked" role="status">
@@ -125,7 +141,7 @@ function Report({ check, goTo }: { check: EventCheck; goTo: (line: number) => vo
     }
     case 'failed':
       return <Failed error={check.error} retry={check.again} />;
-    case 'taken':
+    case 'valid':
       return (
         <>
           <p>
@@ -164,57 +180,54 @@ export function UnknownMembers({ places }: { places: readonly string[] }) {
   );
 }
 
-const TYPING_MS = 500;
-
 type LocatedFault = { pointer: string; detail: string; line: number };
 
 type EventCheck =
   | { kind: 'checking'; trouble?: Error | undefined }
-  | { kind: 'taken'; event: CorrectedEvent }
+  | { kind: 'valid'; event: CorrectedEvent }
   | { kind: 'faulty'; faults: readonly LocatedFault[] }
   | { kind: 'failed'; error: Error; again: () => void };
 
 type CheckRun = {
   id: string;
   text: string;
-  /** Whether the blanks between its parts are the page's, and do not go along. */
+  /** Whether the page has laid the text out: the blanks between its tokens are not sent. */
   isLaidOut: boolean;
 };
 
-/** Whether the text would be taken as an event, asked once nobody has typed for a moment. */
+/** Checks whether the text is a valid event, once nobody has typed for a moment. */
 function useCheck({ id, text, isLaidOut }: CheckRun): EventCheck {
-  const settled = useDebounced(text, TYPING_MS);
-  // The key is a number: the text itself would make the cache write a megabyte with every key pressed.
-  const number = useMemo(() => numberFor(settled), [settled]);
-  const query = useTold(
+  const stable = useDebounced(text);
+  // The key is a number: with the text as the key, the cache would hash a megabyte with every key pressed.
+  const number = useMemo(() => numberFor(stable), [stable]);
+  const query = useAnswer(
     ['check', id, number],
-    ({ operator }) => operator.POST(...checkOf(id, isLaidOut ? withoutBlanks(settled) : settled)),
+    ({ operator }) =>
+      operator.POST('/v1/admin/rejected/{id}/check', unparsed(id, isLaidOut ? withoutBlanks(stable) : stable)),
     {
       gcTime: 0,
       staleTime: Infinity,
     },
   );
-  const faults = useMemo(() => located(query.error, settled), [query.error, settled]);
-  if (settled !== text) return { kind: 'checking' };
+  const faults = useMemo(() => located(query.error, stable), [query.error, stable]);
+  if (stable !== text) return { kind: 'checking' };
   if (query.isPending) return { kind: 'checking', trouble: query.failureReason ?? undefined };
   if (faults !== undefined) return { kind: 'faulty', faults };
   if (query.data === undefined) return { kind: 'failed', error: query.error, again: () => void query.refetch() };
-  return { kind: 'taken', event: query.data };
+  return { kind: 'valid', event: query.data };
 }
 
-let lastNumber = 0;
-const numberFor = (_text: string): number => (lastNumber += 1);
-
-/** The text goes as it stands: to parse it would lose digits. */
-const asItStands = (id: string, text: string) => ({
+/** Sends the text unparsed: parsing would lose digits. */
+const unparsed = (id: string, text: string) => ({
   params: { path: { id } },
-  // The document calls it an object; the serializer writes it as the text that it is.
+  // The document describes an object; the serializer sends the text as it is.
   body: text as unknown as Record<string, never>,
   bodySerializer: String,
   headers: { 'content-type': 'application/json' },
 });
 
-const checkOf = (id: string, text: string) => ['/v1/admin/rejected/{id}/check', asItStands(id, text)] as const;
+let lastNumber = 0;
+const numberFor = (_text: string): number => (lastNumber += 1);
 
 function located(error: Error | null, text: string): LocatedFault[] | undefined {
   if (!(error instanceof ProblemAnswer) || error.status !== 422) return undefined;
@@ -225,28 +238,12 @@ function located(error: Error | null, text: string): LocatedFault[] | undefined 
   });
 }
 
-/** A value once it has stayed the same for `ms`. */
-function useDebounced<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value);
+/** The text, once nobody has changed it for a moment. */
+function useDebounced(text: string): string {
+  const [stable, setStable] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
+    const timer = setTimeout(() => setStable(text), TYPING_MS);
     return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
-}
-
-/**
- * Texts typed by the user, by the id of the corrected message: they survive leaving the page and the end of a session, but no
- * reload.
- */
-const drafts = new Map<string, string>();
-
-const draftOf = (id: string): string | undefined => drafts.get(id);
-
-function keepDraft(id: string, text: string): void {
-  drafts.set(id, text);
-}
-
-function forgetDraft(id: string): void {
-  drafts.delete(id);
+  }, [text]);
+  return stable;
 }

@@ -10,7 +10,7 @@ type EditorProps = {
   change: (text: string) => void;
   faultyLines: readonly number[];
   field: RefObject<HTMLTextAreaElement | null>;
-  /** The id of what says how the text stands. */
+  /** The id of the element with the result of the check. */
   describedBy: string;
 };
 

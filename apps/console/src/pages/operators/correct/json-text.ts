@@ -1,20 +1,14 @@
-/** Finds the line of a text, from 1, that a JSON pointer leads to. */
+/** A JSON text as an editor shows it: the line of a place, where it stops being JSON, its layout. No digit of it ever changes. */
+
+/** Lines of a text, from 1. */
 type Places = {
-  /** The line of the value there, or of the nearest one around it. */
+  /** The line of the value at the pointer, or of the nearest one around it. */
   line: number;
-  /** The place where the text stops being JSON; undefined: it is JSON. */
+  /** The line where the text stops being JSON; undefined if it is JSON. */
   brokenLine: number | undefined;
 };
 
-type JsonFrame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
-type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
-type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
-
-const TOKEN =
-  // oxlint-disable-next-line no-control-regex -- no string of JSON has one as it is
-  /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
-
-/** Finds the place that `pointer` names, a JSON Pointer as a URI fragment. However deep the text is nested, it is read. */
+/** Finds the place that `pointer` names, a JSON Pointer as a URI fragment. The text may be nested to any depth. */
 export function placesIn(text: string, pointer: string): Places {
   const walk = new Walk(segmentsOf(pointer));
   TOKEN.lastIndex = 0;
@@ -28,12 +22,20 @@ export function placesIn(text: string, pointer: string): Places {
     }
     const [whole, string, literal, sign = ''] = match;
     const at = TOKEN.lastIndex - whole.trimStart().length;
-    if (!walk.takes({ at, string, literal, sign }))
+    if (!walk.accepts({ at, string, literal, sign }))
       return { line: lineOf(text, walk.found), brokenLine: lineOf(text, at) };
   }
 }
 
-/** Goes through the tokens of a JSON text, and remembers where it came nearest to the end of a path. */
+const TOKEN =
+  // oxlint-disable-next-line no-control-regex -- no string of JSON has one as it is
+  /[ \t\r\n]*(?:("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:]))/y;
+
+type JsonFrame = { isObject: boolean; segment: string; index: number; isOnPath: boolean };
+type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
+type Token = { at: number; string: string | undefined; literal: string | undefined; sign: string };
+
+/** Reads the tokens of a JSON text. `found` is where it came nearest to the end of the path. */
 class Walk {
   found = 0;
   readonly #path: readonly string[];
@@ -49,8 +51,8 @@ class Walk {
     return this.#expected === 'nothing';
   }
 
-  /** False: no JSON goes on like that. */
-  takes({ at, string, literal, sign }: Token): boolean {
+  /** Reads the next token. Returns false if no JSON continues with it. */
+  accepts({ at, string, literal, sign }: Token): boolean {
     const frame = this.#stack.at(-1);
     const isValueDue = this.#expected === 'value' || this.#expected === 'value or end';
     if (string !== undefined && frame !== undefined && this.#expected.startsWith('key')) {
@@ -78,7 +80,7 @@ class Walk {
     return true;
   }
 
-  /** A value begins: whether it is on the path. */
+  /** Begins a value. Returns whether it is on the path. */
   #begin(at: number): boolean {
     const frame = this.#stack.at(-1);
     const isOnPath = frame === undefined || (frame.isOnPath && frame.segment === this.#path[this.#stack.length - 1]);
@@ -112,7 +114,7 @@ function decoded(segment: string): string {
 function afterBlanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
-  // At the end of the text, its last line is meant, not one after it.
+  // A text that ends too soon is broken in its last line, not in an empty one after it.
   return at === text.length ? from : at;
 }
 
@@ -122,13 +124,13 @@ function lineOf(text: string, offset: number): number {
   return line;
 }
 
-/** A string, or anything else between blanks. */
+/** A string, or anything else without blanks. */
 const PARTS = /"(?:[^"\\]|\\.)*"|[^\s"]+/g;
 
-/** Whether a body is to be laid out on lines, so that a line says something: it is JSON, all on one. */
+/** Whether a body is JSON on a single line, and has to be laid out before the number of a line is of use. */
 export const isOnOneLine = (body: string): boolean => !body.trim().includes('\n') && isJson(body);
 
-/** JSON without the blanks between its parts, digit for digit: laid out it may be larger than an event may be. Anything else as it is. */
+/** Removes the blanks between the tokens of JSON: laid out, it may exceed the size of an event. Any other text stays as it is. */
 export const withoutBlanks = (text: string): string =>
   isJson(text) ? Array.from(text.matchAll(PARTS), ([part]) => part).join('') : text;
 
