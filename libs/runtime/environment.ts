@@ -1,9 +1,9 @@
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { distance } from 'fastest-levenshtein';
 import { addressesIn } from './addresses.ts';
 import { parseDurationMs } from './duration.ts';
 import { changedConstants, goneIn } from './gone-settings.ts';
-import { requireCertificates, readTextFile } from './pem.ts';
-import { distance } from 'fastest-levenshtein';
+import { readTextFile, requireCertificates } from './pem.ts';
 
 export { bool, port, str } from 'envalid';
 export { certificates, privateKey } from './pem.ts';

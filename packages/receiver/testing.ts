@@ -39,8 +39,8 @@ export function signedRequest<I extends Interface, A extends string>(
   options: SignedRequestOptions<I, A>,
 ): SignedRequest {
   const { secret = [], token = '', at = new Date(), id = randomUUID(), attempt = 1, isTest = false } = options;
-  const ownId = options.interface === 'carrier' ? { guid: id } : {};
-  const body = stringify({ ...exampleOf(options), ...ownId, ...(options.change as ExactObject | undefined) });
+  const guid = options.interface === 'carrier' ? { guid: id } : {};
+  const body = stringify({ ...exampleOf(options), ...guid, ...(options.change as ExactObject | undefined) });
   const sent = callbackHeaders({
     id,
     timestampS: Math.floor(at.getTime() / 1_000),
