@@ -1,3 +1,4 @@
+/** Certificates and private keys in PEM, however a setting gives them, and files with text. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';

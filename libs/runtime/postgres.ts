@@ -1,3 +1,4 @@
+/** Connections to Postgres that never wait for ever, transactions, the kinds of its errors, and copies of many rows. */
 import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import pg from 'pg';

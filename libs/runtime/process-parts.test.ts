@@ -249,7 +249,7 @@ describe('a process', () => {
       const loaded = new Set();
       registerHooks({ load(url, context, next) { loaded.add(url); return next(url, context); } });
       const { readEnvironment } = await import('${url('environment.ts')}');
-      const { tracingSettings } = await import('${url('tracing-settings.ts')}');
+      const { tracingSettings } = await import('${url('settings.ts')}');
       const { startProcess } = await import('${url('process-parts.ts')}');
       const tracing = readEnvironment(tracingSettings, ${JSON.stringify(env)});
       await startProcess('test', { LOG_LEVEL: 'info', HOST: '127.0.0.1', HEALTH_PORT: 0, SHUTDOWN_GRACE: 1, ...tracing });

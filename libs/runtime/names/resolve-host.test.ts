@@ -424,77 +424,77 @@ describe('namesToAsk', () => {
 
 describe('followSystemNames', () => {
   let folder = '';
-  const at = (name: string) => join(folder, name);
+  const pathOf = (name: string) => join(folder, name);
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'waybell-names-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   /** Reads a hosts file and one of name servers, which are links, as many systems have them. */
-  function following() {
-    writeFileSync(at('hosts-1'), '192.0.2.1 a.example');
-    writeFileSync(at('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
-    symlinkSync(at('hosts-1'), at('hosts'));
-    symlinkSync(at('resolv-1'), at('resolv.conf'));
-    return followSystemNames({ hosts: at('hosts'), resolvConf: at('resolv.conf') });
+  function followFiles() {
+    writeFileSync(pathOf('hosts-1'), '192.0.2.1 a.example');
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
+    symlinkSync(pathOf('hosts-1'), pathOf('hosts'));
+    symlinkSync(pathOf('resolv-1'), pathOf('resolv.conf'));
+    return followSystemNames({ hosts: pathOf('hosts'), resolvConf: pathOf('resolv.conf') });
   }
 
   test('says the same as long as the files do', () => {
-    const read = following();
+    const read = followFiles();
     const names = read();
     expect(names).toMatchObject({ servers: ['192.0.2.53'], search: ['x.example'], ndots: 1 });
-    writeFileSync(at('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
     expect(read()).toBe(names);
   });
 
   test.each<[string, () => void]>([
-    ['written over', () => writeFileSync(at('resolv-1'), 'nameserver 192.0.2.54')],
+    ['written over', () => writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.54')],
     [
       'put in the place of the other',
       () => {
-        writeFileSync(at('resolv.conf.new'), 'nameserver 192.0.2.54');
-        renameSync(at('resolv.conf.new'), at('resolv.conf'));
+        writeFileSync(pathOf('resolv.conf.new'), 'nameserver 192.0.2.54');
+        renameSync(pathOf('resolv.conf.new'), pathOf('resolv.conf'));
       },
     ],
     [
       'linked to another',
       () => {
-        writeFileSync(at('resolv-2'), 'nameserver 192.0.2.54');
-        rmSync(at('resolv.conf'));
-        symlinkSync(at('resolv-2'), at('resolv.conf'));
+        writeFileSync(pathOf('resolv-2'), 'nameserver 192.0.2.54');
+        rmSync(pathOf('resolv.conf'));
+        symlinkSync(pathOf('resolv-2'), pathOf('resolv.conf'));
       },
     ],
   ])('follows a file that is %s', (_, change) => {
-    const read = following();
+    const read = followFiles();
     read();
     change();
     expect(read()).toMatchObject({ servers: ['192.0.2.54'], search: [] });
   });
 
   test('follows the hosts file', () => {
-    const read = following();
+    const read = followFiles();
     read();
-    writeFileSync(at('hosts-1'), '192.0.2.2 A.example. b.example');
+    writeFileSync(pathOf('hosts-1'), '192.0.2.2 A.example. b.example');
     expect(Object.keys(Object.fromEntries(read().hosts))).toEqual(['a.example', 'b.example']);
     expect(read().servers).toEqual(['192.0.2.53']);
   });
 
   test.each<[string, () => void]>([
-    ['empty', () => writeFileSync(at('resolv-1'), '')],
-    ['half written', () => writeFileSync(at('resolv-1'), 'search y.exa')],
-    ['gone', () => rmSync(at('resolv-1'))],
-    ['there, and that of hosts empty', () => writeFileSync(at('hosts-1'), '')],
+    ['empty', () => writeFileSync(pathOf('resolv-1'), '')],
+    ['half written', () => writeFileSync(pathOf('resolv-1'), 'search y.exa')],
+    ['gone', () => rmSync(pathOf('resolv-1'))],
+    ['there, and that of hosts empty', () => writeFileSync(pathOf('hosts-1'), '')],
   ])('goes by what it knew while the file of name servers is %s', (_, break_) => {
-    const read = following();
+    const read = followFiles();
     const before = read();
     break_();
     expect(read()).toEqual(before);
-    writeFileSync(at('resolv-1'), 'nameserver 192.0.2.54');
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.54');
     expect(read().servers).toEqual(['192.0.2.54']);
   });
 
   test('says nothing where there are no files', () => {
-    const read = followSystemNames({ hosts: at('none'), resolvConf: at('none') });
+    const read = followSystemNames({ hosts: pathOf('none'), resolvConf: pathOf('none') });
     expect(read()).toEqual({ hosts: new Map(), servers: [], search: [], ndots: 1 });
   });
 });

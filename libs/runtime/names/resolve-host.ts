@@ -1,3 +1,4 @@
+/** Looks hosts up, as this machine's hosts file and resolv.conf say, without the system's threads. */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
