@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { addressesIn } from './addresses.ts';
+import { describe, expect, test } from '@jest/globals';
+import { addressesIn, placeOf } from './addresses.ts';
 
 test.each([
   ['redis://redis', ['redis://redis']],
@@ -10,4 +10,11 @@ test.each([
   ['nonsense', ['nonsense']],
 ])('%s names each of its servers, by a whole address', (text, addresses) => {
   expect(addressesIn(text)).toEqual(addresses);
+});
+
+describe('placeOf', () => {
+  test('names the host and the port, and no password', () => {
+    expect(placeOf('amqps://user:secret@rabbitmq:5671/vhost')).toBe('rabbitmq:5671');
+    expect(placeOf('nonsense')).toBeUndefined();
+  });
 });

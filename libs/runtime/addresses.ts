@@ -1,3 +1,5 @@
+/** Settings that name a server, or several of one cluster. Their addresses may hold passwords. */
+
 const NEXT_ADDRESS = /,(?=\s*[a-z]+(?:\+[a-z]+)?:\/\/)/i;
 /** Matches scheme and user, the hosts, and the rest. */
 const PARTS = /^([a-z+]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/is;

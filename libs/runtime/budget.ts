@@ -5,7 +5,7 @@
 export class Budget {
   readonly #size: number;
   #taken = 0;
-  readonly #waiting = new Set<{ amount: number; onTaken: () => void }>();
+  readonly #waiters = new Set<{ amount: number; onTaken: () => void }>();
 
   constructor(size: number) {
     this.#size = size;
@@ -13,7 +13,7 @@ export class Budget {
 
   /** Returns false if too little is left or others wait. */
   takeNow(amount: number): boolean {
-    if (this.#waiting.size > 0 || !this.#fits(amount)) return false;
+    if (this.#waiters.size > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;
     return true;
   }
@@ -29,21 +29,21 @@ export class Budget {
    */
   takeLater(amount: number, onTaken: () => void): () => void {
     const waiter = { amount, onTaken };
-    this.#waiting.add(waiter);
+    this.#waiters.add(waiter);
     return () => {
-      if (this.#waiting.delete(waiter)) this.#letIn();
+      if (this.#waiters.delete(waiter)) this.#admit();
     };
   }
 
   giveBack(amount: number): void {
     this.#taken -= amount;
-    this.#letIn();
+    this.#admit();
   }
 
-  #letIn(): void {
-    for (const waiter of this.#waiting) {
+  #admit(): void {
+    for (const waiter of this.#waiters) {
       if (!this.#fits(waiter.amount)) return;
-      this.#waiting.delete(waiter);
+      this.#waiters.delete(waiter);
       this.#taken += waiter.amount;
       waiter.onTaken();
     }

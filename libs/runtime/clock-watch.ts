@@ -16,7 +16,7 @@ export type ClockWatchOptions = {
   now?: () => number;
 };
 
-/** Less than a carrier's attempts take, 7 s: no delivery has all its attempts before a wrong clock is noticed. */
+/** Less than the 7 s of a carrier's attempts: a wrong clock is noticed before any delivery has had all its attempts. */
 const EVERY_MS = 5_000;
 /** Part of the limit that a round trip may take: the answer may be wrong by half of the trip. */
 const SLOW = 1 / 4;
@@ -57,7 +57,7 @@ export class ClockWatch implements AsyncDisposable {
       if (tookMs > SLOW * limitMs) throw new Error(`Postgres took ${Math.round(tookMs)} ms to say its time`);
       this.#origin = (rows[0]?.at ?? Number.NaN) - beganAt - tookMs / 2;
     });
-    this.#tell();
+    this.#report();
   };
 
   /** Describes a difference beyond the limit; empty without one. */
@@ -95,7 +95,7 @@ export class ClockWatch implements AsyncDisposable {
     return new Unavailable('clock', probe, new Error(this.waitingFor().join()));
   }
 
-  #tell(): void {
+  #report(): void {
     const wrong = this.#wrong();
     if ((wrong !== undefined) === this.#wasWrong) return;
     this.#wasWrong = wrong !== undefined;
@@ -104,10 +104,11 @@ export class ClockWatch implements AsyncDisposable {
   }
 }
 
-type Watching = Omit<ClockWatchOptions, 'ask'> & { readiness: Pick<Readiness, 'until'> };
-
 /** Compares the clocks once, however long that takes, and watches them from then on. */
-export async function watchClock(postgres: Postgres, options: Watching): Promise<ClockWatch> {
+export async function watchClock(
+  postgres: Postgres,
+  options: Omit<ClockWatchOptions, 'ask'> & { readiness: Pick<Readiness, 'until'> },
+): Promise<ClockWatch> {
   const watch = new ClockWatch({ ask: (work) => onConnection(postgres, work), ...options });
   await options.readiness.until('clock', watch.compare);
   return watch;

@@ -1,9 +1,13 @@
+/**
+ * A process's settings: their kinds, and how they are read from its environment. Whatever is wrong is reported at once, in words that say
+ * what to do: also settings that no version reads any more, and variables that look like a setting.
+ */
 import { cleanEnv, EnvMissingError, makeValidator, type CleanedEnv, type ValidatorSpec } from 'envalid';
+import { distance } from 'fastest-levenshtein';
 import { addressesIn } from './addresses.ts';
 import { parseDurationMs } from './duration.ts';
 import { changedConstants, goneIn } from './gone-settings.ts';
-import { requireCertificates, readTextFile } from './pem.ts';
-import { distance } from 'fastest-levenshtein';
+import { readTextFile, requireCertificates } from './pem.ts';
 
 export { bool, port, str } from 'envalid';
 export { certificates, privateKey } from './pem.ts';
@@ -27,7 +31,7 @@ export const wait = makeValidator<number>((text) => {
 export const durations = makeValidator<number[]>((text) => list(text).map(parseDurationMs));
 
 /**
- * A server's address by one of these schemes, or several as `addressesIn` takes them. Errors do not show it: it may hold a
+ * A server's address by one of these schemes, or several as `addressesIn` reads them. Errors do not show it: it may hold a
  * password.
  */
 export const address = (...schemes: [string, ...string[]]) =>
@@ -159,28 +163,6 @@ export function readEnvironment<S extends Record<string, ValidatorSpec<unknown>>
   return settings;
 }
 
-/** Settings that were read, and from what. */
-type Origin = { specs: Record<string, ValidatorSpec<unknown>>; env: NodeJS.ProcessEnv };
-
-const originOf = new WeakMap<object, Origin>();
-
-/**
- * Reads some of these settings once more, from where `readEnvironment` read them: their files may have changed. Undefined if they were
- * not read by it. `file`: what names the file of the first of them, and its path. `read` throws InvalidEnvironment.
- */
-export function readAgain<S extends object, N extends keyof S & string>(settings: S, names: readonly [N, ...N[]]) {
-  const origin = originOf.get(settings);
-  if (origin === undefined) return undefined;
-  const { specs, env } = origin;
-  const some = Object.fromEntries(Object.entries(specs).filter(([name]) => names.some((one) => one === name)));
-  const path = env[`${names[0]}_FILE`] ?? '';
-  return {
-    file: path === '' ? undefined : `${names[0]}_FILE (${path})`,
-    // The same specifications make the same types.
-    read: () => readEnvironment(some, env) as unknown as Pick<S, N>,
-  };
-}
-
 const sourceOf = (name: string, given: NodeJS.ProcessEnv) =>
   given[`${name}_FILE`] === undefined ? name : `${name}_FILE`;
 
@@ -195,36 +177,12 @@ function perhapsMeant(setting: string, given: NodeJS.ProcessEnv): string {
     .join('');
 }
 
-/** Finds environment variables that were probably meant for one of these settings. */
-export function mistypedHere(settings: readonly string[]): Mistyped[] {
-  return mistypedSettings(settings, process.env);
-}
-
-/** The constants that are changed in this process, by name: in tests alone. */
-export function constantsChangedHere(): Record<string, string> {
-  return changedConstants(process.env);
-}
-
 /** With this variable, Node.js would accept any certificate, of receivers and of servers, from any machine that answers. */
 function blindTrust({ NODE_TLS_REJECT_UNAUTHORIZED: isChecked }: NodeJS.ProcessEnv): string[] {
   if (isChecked !== '0') return [];
   return [
     'NODE_TLS_REJECT_UNAUTHORIZED: 0 would have certificates go unchecked: unset it, and name your own authority by TLS_CA_FILE, or for receivers by NODE_EXTRA_CA_CERTS',
   ];
-}
-
-/**
- * Throws InvalidEnvironment if the process lacks certificate authorities that its operator named. Node.js itself would only warn,
- * and attempts would fail at receivers that need one of these.
- */
-export function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path = '' }: NodeJS.ProcessEnv): void {
-  if (path === '') return;
-  try {
-    if (path.includes('-----BEGIN ')) throw new Error('holds certificates: write them to a file, and give its path');
-    requireCertificates(path);
-  } catch (error) {
-    throw new InvalidEnvironment([`NODE_EXTRA_CA_CERTS: ${whatIsWrong(error)}`]);
-  }
 }
 
 /** Returns what is wrong with the file of a setting, unless that is no reason not to start. */
@@ -249,6 +207,28 @@ function readFileOf(name: string, given: NodeJS.ProcessEnv): string | undefined 
   }
 }
 
+/** Settings that were read, and from what. */
+type Origin = { specs: Record<string, ValidatorSpec<unknown>>; env: NodeJS.ProcessEnv };
+
+const originOf = new WeakMap<object, Origin>();
+
+/**
+ * Reads some of these settings once more, from where `readEnvironment` read them: their files may have changed. Undefined if they were
+ * not read by it. `file`: what names the file of the first of them, and its path. `read` throws InvalidEnvironment.
+ */
+export function readAgain<S extends object, N extends keyof S & string>(settings: S, names: readonly [N, ...N[]]) {
+  const origin = originOf.get(settings);
+  if (origin === undefined) return undefined;
+  const { specs, env } = origin;
+  const some = Object.fromEntries(Object.entries(specs).filter(([name]) => names.some((one) => one === name)));
+  const path = env[`${names[0]}_FILE`] ?? '';
+  return {
+    file: path === '' ? undefined : `${names[0]}_FILE (${path})`,
+    // The same specifications make the same types.
+    read: () => readEnvironment(some, env) as unknown as Pick<S, N>,
+  };
+}
+
 /** Reads a process's configuration. If it is not valid, reports that on stderr and exits with 2. */
 export function configOrExit<C>(readConfig: (env: NodeJS.ProcessEnv) => C): C {
   try {
@@ -258,6 +238,30 @@ export function configOrExit<C>(readConfig: (env: NodeJS.ProcessEnv) => C): C {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(2);
   }
+}
+
+/**
+ * Throws InvalidEnvironment if the process lacks certificate authorities that its operator named. Node.js itself would only warn,
+ * and attempts would fail at receivers that need one of these.
+ */
+export function requireExtraAuthorities({ NODE_EXTRA_CA_CERTS: path = '' }: NodeJS.ProcessEnv): void {
+  if (path === '') return;
+  try {
+    if (path.includes('-----BEGIN ')) throw new Error('holds certificates: write them to a file, and give its path');
+    requireCertificates(path);
+  } catch (error) {
+    throw new InvalidEnvironment([`NODE_EXTRA_CA_CERTS: ${whatIsWrong(error)}`]);
+  }
+}
+
+/** The constants that are changed in this process, by name: in tests alone. */
+export function constantsChangedHere(): Record<string, string> {
+  return changedConstants(process.env);
+}
+
+/** Finds environment variables that were probably meant for one of these settings. */
+export function mistypedHere(settings: readonly string[]): Mistyped[] {
+  return mistypedSettings(settings, process.env);
 }
 
 /** A variable that no process reads, and the setting that it looks like, which is not set. */

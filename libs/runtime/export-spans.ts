@@ -1,22 +1,22 @@
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { randomUUID } from 'node:crypto';
 import type { Tracer } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
-  ParentBasedSampler,
-  TracerProvider,
-  TraceIdRatioBasedSampler,
-  type Sampler,
   BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
   type ReadableSpan,
+  type Sampler,
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
-import { randomUUID } from 'node:crypto';
 import { systemClock, withTimeout } from './clock.ts';
-import { type Log, throttledWarning } from './log.ts';
-import { type Metrics, countSpans, type SpanResult } from './metrics.ts';
+import { throttledWarning, type Log } from './log.ts';
+import { countSpans, type Metrics, type SpanResult } from './metrics.ts';
 import manifest from './package.json' with { type: 'json' };
 import type { TracingPlan } from './read-tracing.ts';
 
@@ -30,7 +30,7 @@ export type Tracing = AsyncDisposable & { tracer: Tracer };
 
 export type ExportOptions = { service: string; plan: TracingPlan; log: Log; metrics: Metrics };
 
-/** Sends spans to a collector in batches. Nothing waits for it: it drops and counts what the collector does not take in time. */
+/** Sends spans to a collector in batches, and delays nothing: it drops and counts spans that the collector does not accept in time. */
 export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tracing {
   const queue = new SpanQueue({
     exporter: new OTLPTraceExporter({
@@ -60,20 +60,20 @@ export function exportSpans({ service, plan, log, metrics }: ExportOptions): Tra
   };
 }
 
-function samplerOf({ sampler, part }: TracingPlan): Sampler {
+function samplerOf({ sampler, ratio }: TracingPlan): Sampler {
   switch (sampler) {
     case 'always_on':
       return new AlwaysOnSampler();
     case 'always_off':
       return new AlwaysOffSampler();
     case 'traceidratio':
-      return new TraceIdRatioBasedSampler(part);
+      return new TraceIdRatioBasedSampler(ratio);
     case 'parentbased_always_on':
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     case 'parentbased_always_off':
       return new ParentBasedSampler({ root: new AlwaysOffSampler() });
     case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(part) });
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
   }
 }
 
@@ -86,8 +86,8 @@ type SpanQueueOptions = {
   onTrouble: (error: unknown) => void;
 };
 
-/** Limit of ended spans that wait to be sent. */
-const MOST_WAITING = 4_096;
+/** Limit of ended spans that are not sent yet. */
+const MOST_UNSENT = 4_096;
 const BATCH = 512;
 const GATHER_MS = 1_000;
 /** `ExportResultCode.SUCCESS`, from a package that nothing else here needs. */
@@ -97,14 +97,14 @@ const SUCCESS = 0;
 class SpanQueue implements SpanProcessor {
   readonly #options: SpanQueueOptions;
   readonly #batches: BatchSpanProcessor;
-  #waiting = 0;
+  #unsent = 0;
 
   constructor(options: SpanQueueOptions) {
     this.#options = options;
     const { exporter, limitMs } = options;
     this.#batches = new BatchSpanProcessor({
       exporter: { export: (spans, done) => this.#send(spans, done), shutdown: () => exporter.shutdown() },
-      maxQueueSize: MOST_WAITING,
+      maxQueueSize: MOST_UNSENT,
       maxExportBatchSize: BATCH,
       scheduledDelayMillis: GATHER_MS,
       exportTimeoutMillis: 2 * limitMs,
@@ -116,11 +116,11 @@ class SpanQueue implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (this.#waiting >= MOST_WAITING) {
+    if (this.#unsent >= MOST_UNSENT) {
       this.#options.count('dropped', 1);
       return this.#options.onTrouble(new Error('too many spans wait for the collector'));
     }
-    this.#waiting += 1;
+    this.#unsent += 1;
     this.#batches.onEnd(span);
   }
 
@@ -135,7 +135,7 @@ class SpanQueue implements SpanProcessor {
   readonly #send: SpanExporter['export'] = (spans, done) => {
     const { exporter, count, onTrouble } = this.#options;
     const end = (isSent: boolean, error?: unknown): void => {
-      this.#waiting -= spans.length;
+      this.#unsent -= spans.length;
       count(isSent ? 'sent' : 'failed', spans.length);
       if (!isSent) onTrouble(error instanceof Error ? error : new Error('the collector did not take spans'));
     };
@@ -146,7 +146,7 @@ class SpanQueue implements SpanProcessor {
         done(result);
       });
     } catch (error) {
-      // Spans that it cannot serialise must not count as waiting for ever.
+      // Spans that it cannot serialise must not count as unsent for ever.
       end(false, error);
       throw error;
     }

@@ -9,7 +9,7 @@ export type ForgettingCacheOptions = {
   clock?: Pick<Clock, 'now' | 'after'>;
 };
 
-const LOOK_EVERY_MS = 60_000;
+const CLEAN_EVERY_MS = 60_000;
 
 /**
  * A bounded cache that forgets unused entries within a minute, even without calls, because memory dumps show everything that a
@@ -17,17 +17,17 @@ const LOOK_EVERY_MS = 60_000;
  */
 export function forgettingCache<V extends object>(options: ForgettingCacheOptions): LRUCache<string, V> {
   const { max, unusedMs, clock = systemClock } = options;
-  let looking: Timer | undefined;
-  function lookLater(): void {
-    looking ??= clock.after(LOOK_EVERY_MS, () => {
-      looking = undefined;
+  let cleaning: Timer | undefined;
+  function cleanLater(): void {
+    cleaning ??= clock.after(CLEAN_EVERY_MS, () => {
+      cleaning = undefined;
       cache.purgeStale();
-      if (cache.size > 0) lookLater();
+      if (cache.size > 0) cleanLater();
     });
-    looking.unref();
+    cleaning.unref();
   }
   const cache = new LRUCache<string, V>({
-    // Not by `max`, for which the library would take its memory at once.
+    // Not by `max`, for which the library would allocate all memory at once.
     maxSize: max,
     sizeCalculation: () => 1,
     ttl: unusedMs,
@@ -35,7 +35,7 @@ export function forgettingCache<V extends object>(options: ForgettingCacheOption
     ttlResolution: 0,
     perf: clock,
     updateAgeOnGet: true,
-    onInsert: lookLater,
+    onInsert: cleanLater,
   });
   return cache;
 }

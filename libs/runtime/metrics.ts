@@ -1,9 +1,14 @@
+/**
+ * The metrics of a process. Counters and histograms here cost next to nothing between scrapes: prom-client checks labels and builds
+ * a string of them at each observation, so what happens thousands of times a second is counted in plain numbers, which each scrape
+ * hands over to prom-client.
+ */
 import {
   collectDefaultMetrics,
-  Gauge,
-  Registry,
   Counter,
+  Gauge,
   Histogram,
+  Registry,
   type CounterConfiguration,
   type HistogramConfiguration,
   type OpenMetricsContentType,
@@ -12,13 +17,13 @@ import {
 export type Metrics = Registry;
 
 /** How often the event loop's delay is measured: each time wakes an idle process, by default a hundred times a second. */
-const EVENT_LOOP_LOOK_MS = 1_000;
+const EVENT_LOOP_CHECK_MS = 1_000;
 
 /** Makes the process's registry, with Node's default metrics. Names begin with `waybell_` and follow Prometheus' rules. */
 export function createMetrics(service: string): Metrics {
   const metrics = new Registry();
   metrics.setDefaultLabels({ service });
-  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: EVENT_LOOP_LOOK_MS });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: EVENT_LOOP_CHECK_MS });
   return metrics;
 }
 
@@ -45,19 +50,10 @@ export function gaugeOnDemand<Label extends string>(
   metrics.registerMetric(gauge);
 }
 
-// prom-client checks labels and builds a string of them at each observation. Here that is done at each scrape: what happens
-// thousands of times a second is counted in plain numbers.
-
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
 type CounterSpec<Label extends string> = Pick<CounterConfiguration<Label>, 'name' | 'help'> & {
   labelNames: readonly Label[];
-};
-
-type HistogramSpec<Label extends string> = Pick<HistogramConfiguration<Label>, 'name' | 'help'> & {
-  labelNames: readonly Label[];
-  /** Upper bounds, in ascending order. */
-  buckets: readonly number[];
 };
 
 /** A counter that costs next to nothing between scrapes. */
@@ -83,7 +79,13 @@ export class CounterOnDemand<Label extends string> {
   }
 }
 
-/** A histogram that costs next to nothing between scrapes. */
+type HistogramSpec<Label extends string> = Pick<HistogramConfiguration<Label>, 'name' | 'help'> & {
+  labelNames: readonly Label[];
+  /** Upper bounds, in ascending order. */
+  buckets: readonly number[];
+};
+
+/** A histogram that costs next to nothing between scrapes, with exemplars. */
 export class HistogramOnDemand<Label extends string> {
   readonly #bounds: readonly number[];
   readonly #series: Series<Label, Observed>;
@@ -102,7 +104,7 @@ export class HistogramOnDemand<Label extends string> {
       registers: [],
       collect() {
         // prom-client accepts no sums, so they are put into its own storage; a test compares the results of both.
-        Object.assign(this, { hashMap: series.all.map(({ labels, figures }) => kept(labels, buckets, figures)) });
+        Object.assign(this, { hashMap: series.all.map(({ labels, figures }) => storedForm(labels, buckets, figures)) });
       },
     });
     metrics.registerMetric(histogram);
@@ -123,21 +125,21 @@ export class HistogramOnDemand<Label extends string> {
 type Observed = { sum: number; counts: number[]; exemplars?: Exemplar[] };
 type Exemplar = { traceId: string; value: number; atMs: number };
 
+/** Key under which prom-client stores the exemplar of the last bucket. */
+const NO_BOUND = -1;
+
 /** Returns the observations of one set of labels in prom-client's own form. */
-function kept(labels: object, buckets: readonly number[], { sum, counts, exemplars }: Observed): object {
+function storedForm(labels: object, buckets: readonly number[], { sum, counts, exemplars }: Observed): object {
   const bucketValues = Object.fromEntries(buckets.map((bound, place) => [bound, counts[place]]));
   const shown = { labels, bucketValues, sum, count: counts.reduce((total, count) => total + count) };
   if (exemplars === undefined) return shown;
-  const keptExemplars = exemplars.map(({ traceId, value, atMs }, place) => [
+  const storedExemplars = exemplars.map(({ traceId, value, atMs }, place) => [
     buckets[place] ?? NO_BOUND,
     { labelSet: { trace_id: traceId }, value, timestamp: atMs / 1_000 },
   ]);
   // Sparse: most buckets have none.
-  return { ...shown, bucketExemplars: Object.fromEntries(keptExemplars.filter(() => true)) };
+  return { ...shown, bucketExemplars: Object.fromEntries(storedExemplars.filter(() => true)) };
 }
-
-/** Key under which prom-client stores the exemplar of the last bucket. */
-const NO_BOUND = -1;
 
 type Branch<Figures> = { figures?: Figures; next: Map<string, Branch<Figures>> };
 
@@ -189,6 +191,7 @@ export async function openMetrics(metrics: Metrics, labels: Record<string, strin
 
 export type SpanResult = 'sent' | 'failed' | 'dropped';
 
+/** Counts spans for `export-spans.ts`, which not all that documents metrics can load. */
 export function countSpans(metrics: Metrics): (result: SpanResult, number: number) => void {
   const spans = new CounterOnDemand(metrics, {
     name: 'waybell_spans_total',

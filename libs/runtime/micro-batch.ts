@@ -24,26 +24,26 @@ export function microBatch<K, V>(
   loadMany: LoadMany<K, V>,
   { nameOf, largest = 200, heaviest, concurrency = 2 }: MicroBatchOptions<K>,
 ): (key: K) => Promise<V> {
-  const waiting = new Map<string, QueuedKey<K, V>>();
+  const queued = new Map<string, QueuedKey<K, V>>();
   let underWay = 0;
 
-  async function loadWhileAsked(): Promise<void> {
+  async function loadWhileQueued(): Promise<void> {
     underWay += 1;
-    // A microtask later, so that keys of the same turn share a query.
+    // A microtask later, so that keys of the same turn of the event loop share a query.
     await Promise.resolve();
-    while (waiting.size > 0) await loadAll(takeNext());
+    while (queued.size > 0) await loadAll(nextBatch());
     underWay -= 1;
   }
 
-  function takeNext(): QueuedKey<K, V>[] {
+  function nextBatch(): QueuedKey<K, V>[] {
     const batch: QueuedKey<K, V>[] = [];
     let weight = 0;
-    for (const asked of waiting.values()) {
-      weight += heaviest?.weigh(asked.key) ?? 0;
-      if (batch.push(asked) === largest || weight >= (heaviest?.most ?? Infinity)) break;
+    for (const each of queued.values()) {
+      weight += heaviest?.weigh(each.key) ?? 0;
+      if (batch.push(each) === largest || weight >= (heaviest?.most ?? Infinity)) break;
     }
-    if (batch.length === waiting.size) waiting.clear();
-    else for (const { name } of batch) waiting.delete(name);
+    if (batch.length === queued.size) queued.clear();
+    else for (const { name } of batch) queued.delete(name);
     return batch;
   }
 
@@ -65,15 +65,15 @@ export function microBatch<K, V>(
 
   return (key) => {
     const name = nameOf(key);
-    const known = waiting.get(name);
+    const known = queued.get(name);
     if (known !== undefined) return known.answer.promise;
     const answer = Promise.withResolvers<V>();
-    waiting.set(name, { name, key, answer });
-    if (underWay < concurrency) void loadWhileAsked();
+    queued.set(name, { name, key, answer });
+    if (underWay < concurrency) void loadWhileQueued();
     return answer.promise;
   };
 }
 
-function failAll<K, V>(asked: QueuedKey<K, V>[], error: unknown): void {
-  for (const { answer } of asked) answer.reject(error);
+function failAll<K, V>(batch: QueuedKey<K, V>[], error: unknown): void {
+  for (const { answer } of batch) answer.reject(error);
 }

@@ -1,9 +1,143 @@
+/**
+ * The addresses and ports that callbacks may reach, the networks that they come from, and addresses as others write them.
+ * Forbidden, whatever a host's other addresses are: all that no public receiver has. Settings may allow and deny networks.
+ */
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
-/** IPv6 prefix behind which a translator has the IPv4 internet (RFC 6052); `bytes`: its length. */
+/**
+ * Settings in addition to the registries: networks that callbacks may reach nevertheless, and networks that they never may;
+ * prefixes behind which an IPv6 address stands for an IPv4 address; and this machine's own addresses.
+ */
+export type CallbackNetworks = {
+  allowed: Networks;
+  denied: Networks;
+  nat64: readonly Nat64Prefix[];
+  thisMachine: BlockList;
+};
+
+/** Networks by family: a single BlockList would match IPv4 addresses in an IPv6 network such as `::/0`. */
+type Networks = Record<AddressFamily, BlockList>;
+
+type AddressFamily = 'ipv4' | 'ipv6';
+
+/** An IPv6 prefix behind which a translator has the IPv4 internet (RFC 6052); `bytes`: its length. */
 type Nat64Prefix = { network: BlockList; bytes: number };
+
+// IANA special-purpose registry (IPv4), and the address of a cloud's metadata and wire service.
+const FORBIDDEN_IPV4_NETWORKS = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '168.63.129.16/32',
+];
+const FORBIDDEN_IPV4 = networksOf(FORBIDDEN_IPV4_NETWORKS);
+
+// For IPv6 the reverse: only global unicast is allowed, without the networks that the registry reserves within it.
+const GLOBAL_IPV6 = networksOf(['2000::/3']);
+const FORBIDDEN_IPV6_NETWORKS = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
+const FORBIDDEN_IPV6 = networksOf(FORBIDDEN_IPV6_NETWORKS);
+
+/**
+ * Whether callbacks must not be sent to this address, whatever other addresses its host has: loopback, private, link-local,
+ * carrier-grade NAT, multicast, reserved, cloud metadata, this machine's own, and every IPv6 form that contains an IPv4 address,
+ * unless allowed; and denied addresses, even if also allowed. A NAT64 address is judged only by the IPv4 address inside: allowing
+ * its prefix allows nothing. Anything that is no IP address is forbidden.
+ */
+export function isForbiddenAddress(address: string, networks: CallbackNetworks): boolean {
+  const family = familyOf(address);
+  // An address with a zone (`%eth0`) is link-local.
+  if (family === undefined || address.includes('%') || networks.denied[family].check(address, family)) return true;
+  const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
+  if (inside === undefined) return isForbidden(address, family, networks);
+  return inside === null || networks.denied.ipv4.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
+}
+
+function isForbidden(address: string, family: AddressFamily, { allowed, thisMachine }: CallbackNetworks): boolean {
+  if (allowed[family].check(address, family)) return false;
+  if (thisMachine.check(address, family)) return true;
+  if (family === 'ipv4') return FORBIDDEN_IPV4[family].check(address, family);
+  return (
+    !GLOBAL_IPV6[family].check(address, family) || FORBIDDEN_IPV6[family].check(address, family) || isIsatap(address)
+  );
+}
+
+/** RFC 5214, 6.1: after any network prefix, the second half is 0000:5efe or 0200:5efe and an IPv4 address. */
+function isIsatap(address: string): boolean {
+  const [, , , , high, low] = ipaddr.IPv6.parse(address).parts;
+  return low === 0x5efe && (high === 0 || high === 0x0200);
+}
+
+/** Whether a setting allows the address. */
+export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
+  const family = familyOf(address);
+  return family !== undefined && allowed[family].check(address, family);
+}
+
+/** Whether settings allow any network, as for receivers inside the operator's own. */
+export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
+
+/**
+ * Reads networks in CIDR form, and prefixes of a NAT64 besides the well-known one. Throws, naming the entry, if one is invalid.
+ */
+export function readNetworks(
+  allow: readonly string[],
+  deny: readonly string[] = [],
+  nat64: readonly string[] = [],
+): CallbackNetworks {
+  return {
+    allowed: networksOf(allow),
+    denied: networksOf(deny),
+    nat64: readNat64(nat64),
+    thisMachine: machineAddresses(),
+  };
+}
+
+function networksOf(cidrs: readonly string[]): Networks {
+  const networks = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const cidr of cidrs) {
+    const [address = '', prefix = ''] = cidr.split('/');
+    const family = familyOf(address);
+    const bits = Number(prefix);
+    if (family === undefined || !/^\d{1,3}$/.test(prefix) || bits > (family === 'ipv4' ? 32 : 128)) {
+      throw new Error(`"${cidr}" is not a network: write it as 10.1.0.0/16 or fd00::/8`);
+    }
+    networks.ipv6.addSubnet(address, bits, family);
+    if (family === 'ipv4') networks.ipv4.addSubnet(address, bits, family);
+  }
+  return networks;
+}
+
+function familyOf(address: string): AddressFamily | undefined {
+  if (isIP(address) === 0) return undefined;
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
+}
+
+/** A public address of this machine would lead callbacks to other servers on it. */
+function machineAddresses(): BlockList {
+  const addresses = new BlockList();
+  for (const { address } of Object.values(networkInterfaces()).flatMap((each) => each ?? [])) {
+    const family = familyOf(address);
+    if (family !== undefined) addresses.addAddress(address, family);
+  }
+  return addresses;
+}
 
 /** RFC 6052, 2.1: the prefix of translators without one of their own. */
 const WELL_KNOWN_NAT64 = '64:ff9b::/96';
@@ -13,10 +147,10 @@ const RESERVED_BYTE = 8;
 
 /** Reads an operator's prefixes and adds the well-known one; the longest first. Throws, naming the entry, if one is invalid. */
 export function readNat64(prefixes: readonly string[]): Nat64Prefix[] {
-  return [WELL_KNOWN_NAT64, ...prefixes].map(readPrefix).toSorted((one, other) => other.bytes - one.bytes);
+  return [WELL_KNOWN_NAT64, ...prefixes].map(readNat64Prefix).toSorted((one, other) => other.bytes - one.bytes);
 }
 
-function readPrefix(text: string): Nat64Prefix {
+function readNat64Prefix(text: string): Nat64Prefix {
   const [address = '', length = ''] = text.split('/');
   const isPrefix = isIP(address) === 6 && !address.includes('%') && NAT64_LENGTHS.includes(Number(length));
   if (!isPrefix) {
@@ -49,143 +183,45 @@ function ipv4Inside(address: string, prefixes: readonly Nat64Prefix[]): string |
 
 const bytesOf = (address: string): number[] => ipaddr.IPv6.parse(address).toByteArray();
 
-/**
- * Settings in addition to the registries: networks that callbacks may reach nevertheless, and networks that they never may;
- * prefixes behind which an IPv6 address stands for an IPv4 address; and this machine's own addresses.
- */
-export type CallbackNetworks = {
-  allowed: Networks;
-  denied: Networks;
-  nat64: readonly Nat64Prefix[];
-  own: BlockList;
-};
+/** Ports of servers that are no web servers and might misunderstand a request. */
+export const DENIED_PORTS = [
+  // The Fetch standard blocks these, which include mail, name, file, directory and remote login services.
+  '1,7,9,11,13,15,17,19-23,25,37,42,43,53,69,77,79,87,95,101-104,109-111,113,115,117,119,123,135,137,139,143,161,179',
+  '389,427,465,512-515,526,530-532,540,548,554,556,563,587,601,636,989,990,993,995,1719,1720,1723,2049,3659,4045,4190',
+  '5060,5061,6000,6566,6665-6669,6679,6697,10080',
+  // Further ones of remote login, names, databases and messages.
+  '3389,5900',
+  '2181,2379,2380,4369',
+  '1433,1521,3306,5432,6379,9042,11211,27017-27019',
+  '1883,5671,5672,9092,25672',
+].flatMap((row) => row.split(','));
 
-/** Networks by family: a single BlockList would match IPv4 addresses in an IPv6 network such as `::/0`. */
-type Networks = Record<AddressFamily, BlockList>;
-
-// IANA special-purpose registry (IPv4), and the address of a cloud's metadata and wire service.
-const FORBIDDEN_IPV4_NETWORKS = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.31.196.0/24',
-  '192.52.193.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '192.175.48.0/24',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '168.63.129.16/32',
-];
-const FORBIDDEN_IPV4 = networksOf(FORBIDDEN_IPV4_NETWORKS);
-
-// For IPv6 the reverse: only global unicast is allowed, without what the registry sets aside within it.
-const GLOBAL_IPV6 = networksOf(['2000::/3']);
-const FORBIDDEN_IPV6_NETWORKS = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
-const FORBIDDEN_IPV6 = networksOf(FORBIDDEN_IPV6_NETWORKS);
-
-/**
- * Reads networks in CIDR form, and prefixes of a NAT64 besides the well-known one. Throws, naming the entry, if one is invalid.
- */
-export function readNetworks(
-  allow: readonly string[],
-  deny: readonly string[] = [],
-  nat64: readonly string[] = [],
-): CallbackNetworks {
-  return { allowed: networksOf(allow), denied: networksOf(deny), nat64: readNat64(nat64), own: ownAddresses() };
+/** Whether callbacks must not be sent to the port of this address, or to its scheme's default if it names none. */
+export function isForbiddenPort(
+  { protocol, port }: { protocol: string; port: string | null },
+  denied: ReadonlySet<number>,
+): boolean {
+  const number = Number(port || (protocol === 'https:' ? 443 : 80));
+  return number === 0 || denied.has(number);
 }
 
-function networksOf(cidrs: readonly string[]): Networks {
-  const networks = { ipv4: new BlockList(), ipv6: new BlockList() };
-  for (const cidr of cidrs) {
-    const [address = '', prefix = ''] = cidr.split('/');
-    const family = familyOf(address);
-    const bits = Number(prefix);
-    if (family === undefined || !/^\d{1,3}$/.test(prefix) || bits > (family === 'ipv4' ? 32 : 128)) {
-      throw new Error(`"${cidr}" is not a network: write it as 10.1.0.0/16 or fd00::/8`);
-    }
-    networks.ipv6.addSubnet(address, bits, family);
-    if (family === 'ipv4') networks.ipv4.addSubnet(address, bits, family);
+const LAST_PORT = 65_535;
+
+/** Reads ports and ranges of ports. Throws, naming the entry, if one is neither. */
+export function readPorts(entries: readonly string[]): ReadonlySet<number> {
+  return new Set(entries.flatMap(readPortRange));
+}
+
+function readPortRange(entry: string): number[] {
+  const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(entry) ?? [];
+  const length = Number(last) - Number(first) + 1;
+  if (first === '' || length < 1 || Number(last) > LAST_PORT) {
+    throw new Error(`"${entry}" is neither a port nor a range of ports: write it as 6379 or 1-79`);
   }
-  return networks;
+  return Array.from({ length }, (_, index) => Number(first) + index);
 }
 
-/**
- * Whether callbacks must not be sent to this address, whatever other addresses its host has: loopback, private, link-local,
- * carrier-grade NAT, multicast, reserved, cloud metadata, this machine's own, and every IPv6 form that contains an IPv4 address,
- * unless allowed; and denied addresses, even if also allowed. A NAT64 address is judged only by the IPv4 address inside: allowing
- * its prefix allows nothing. Anything that is no IP address is forbidden.
- */
-export function isForbiddenAddress(address: string, networks: CallbackNetworks): boolean {
-  const family = familyOf(address);
-  // An address with a zone (`%eth0`) is link-local.
-  if (family === undefined || address.includes('%') || networks.denied[family].check(address, family)) return true;
-  const inside = family === 'ipv6' ? ipv4Inside(address, networks.nat64) : undefined;
-  if (inside === undefined) return isForbidden(address, family, networks);
-  return inside === null || networks.denied.ipv4.check(inside, 'ipv4') || isForbidden(inside, 'ipv4', networks);
-}
-
-function isForbidden(address: string, family: AddressFamily, { allowed, own }: CallbackNetworks): boolean {
-  if (allowed[family].check(address, family)) return false;
-  if (own.check(address, family)) return true;
-  if (family === 'ipv4') return FORBIDDEN_IPV4[family].check(address, family);
-  return (
-    !GLOBAL_IPV6[family].check(address, family) || FORBIDDEN_IPV6[family].check(address, family) || isIsatap(address)
-  );
-}
-
-/** Whether every address of a network, written with its first address, can be seen on the public internet. */
-function isPublicNetwork(cidr: string): boolean {
-  const [address = ''] = cidr.split('/');
-  const family = familyOf(address);
-  if (family === undefined || isForbidden(address, family, ANYWHERE)) return false;
-  const forbidden = family === 'ipv4' ? FORBIDDEN_IPV4_NETWORKS : FORBIDDEN_IPV6_NETWORKS;
-  const network = networksOf([cidr])[family];
-  // If two networks overlap, one contains the other's first address.
-  return !forbidden.some((each) => network.check(each.split('/')[0] ?? '', family));
-}
-
-/** Whether a setting allows the address. */
-export function isAllowedAddress(address: string, { allowed }: Pick<CallbackNetworks, 'allowed'>): boolean {
-  const family = familyOf(address);
-  return family !== undefined && allowed[family].check(address, family);
-}
-
-/** Whether settings allow any network, for receivers inside. */
-export const allowsAny = ({ allowed }: Pick<CallbackNetworks, 'allowed'>): boolean => allowed.ipv6.rules.length > 0;
-
-type AddressFamily = 'ipv4' | 'ipv6';
-
-const ANYWHERE = { ...readNetworks([]), own: new BlockList() };
-
-function familyOf(address: string): AddressFamily | undefined {
-  if (isIP(address) === 0) return undefined;
-  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
-}
-
-// A public address of this machine would lead callbacks to other servers on it.
-function ownAddresses(): BlockList {
-  const own = new BlockList();
-  for (const { address } of Object.values(networkInterfaces()).flatMap((each) => each ?? [])) {
-    const family = familyOf(address);
-    if (family !== undefined) own.addAddress(address, family);
-  }
-  return own;
-}
-
-// RFC 5214, 6.1: after any network prefix, the second half is 0000:5efe or 0200:5efe and an IPv4 address.
-function isIsatap(address: string): boolean {
-  const [, , , , high, low] = ipaddr.IPv6.parse(address).parts;
-  return low === 0x5efe && (high === 0 || high === 0x0200);
-}
+const ANYWHERE = { ...readNetworks([]), thisMachine: new BlockList() };
 
 /**
  * Reads networks and single addresses from which callbacks come, and writes each as a network: `203.0.113.7` is
@@ -219,42 +255,15 @@ function readSourceNetwork(entry: string): string {
   return network;
 }
 
-const LAST_PORT = 65_535;
-
-/** Ports of servers that are no web servers and might misunderstand a request. */
-export const DENIED_PORTS = [
-  // The Fetch standard blocks these, which include mail, name, file, directory and remote login services.
-  '1,7,9,11,13,15,17,19-23,25,37,42,43,53,69,77,79,87,95,101-104,109-111,113,115,117,119,123,135,137,139,143,161,179',
-  '389,427,465,512-515,526,530-532,540,548,554,556,563,587,601,636,989,990,993,995,1719,1720,1723,2049,3659,4045,4190',
-  '5060,5061,6000,6566,6665-6669,6679,6697,10080',
-  // Further ones of remote login, names, databases and messages.
-  '3389,5900',
-  '2181,2379,2380,4369',
-  '1433,1521,3306,5432,6379,9042,11211,27017-27019',
-  '1883,5671,5672,9092,25672',
-].flatMap((row) => row.split(','));
-
-/** Reads ports and ranges of ports. Throws, naming the entry, if one is neither. */
-export function readPorts(entries: readonly string[]): ReadonlySet<number> {
-  return new Set(entries.flatMap(readPortRange));
-}
-
-/** Whether callbacks must not be sent to the port of this address, or to its scheme's default if it names none. */
-export function isForbiddenPort(
-  { protocol, port }: { protocol: string; port: string | null },
-  denied: ReadonlySet<number>,
-): boolean {
-  const number = Number(port || (protocol === 'https:' ? 443 : 80));
-  return number === 0 || denied.has(number);
-}
-
-function readPortRange(entry: string): number[] {
-  const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(entry) ?? [];
-  const length = Number(last) - Number(first) + 1;
-  if (first === '' || length < 1 || Number(last) > LAST_PORT) {
-    throw new Error(`"${entry}" is neither a port nor a range of ports: write it as 6379 or 1-79`);
-  }
-  return Array.from({ length }, (_, index) => Number(first) + index);
+/** Whether every address of a network, written with its first address, can be seen on the public internet. */
+function isPublicNetwork(cidr: string): boolean {
+  const [address = ''] = cidr.split('/');
+  const family = familyOf(address);
+  if (family === undefined || isForbidden(address, family, ANYWHERE)) return false;
+  const forbidden = family === 'ipv4' ? FORBIDDEN_IPV4_NETWORKS : FORBIDDEN_IPV6_NETWORKS;
+  const network = networksOf([cidr])[family];
+  // If two networks overlap, one contains the other's first address.
+  return !forbidden.some((each) => network.check(each.split('/')[0] ?? '', family));
 }
 
 /**

@@ -1,8 +1,9 @@
+/** Certificates and private keys in PEM, however a setting gives them, and files with text. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeValidator } from 'envalid';
-import { readFileSync } from 'node:fs';
 import { codeOf } from './error-codes.ts';
 
 type PemKind = { what: string; label: RegExp; convert: string; check: (pem: string) => unknown };

@@ -1,19 +1,19 @@
 import { types } from 'node:util';
 import pg from 'pg';
 import { addressesIn } from './addresses.ts';
-import type { ServerAddress } from './server-address.ts';
 import { Login } from './login.ts';
+import type { ServerAddress } from './server-address.ts';
 import { findWritable, leadTo, requireWrites, type HostAddress } from './writable-host.ts';
 
 /** The error of the client's own limit, which is longer than the server's: the server would have answered. */
 export const READ_TIMEOUT = 'Query read timeout';
 const READ_ONLY_SQLSTATE = '25006';
 /** Parameters that Postgres 14 and newer report with the next answer after they have changed, also to reads. */
-const TELLS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby']);
+const READ_ONLY_PARAMETERS = new Set(['default_transaction_read_only', 'in_hot_standby']);
 const DEFAULT_LIMIT_MS = 5_000;
 
 /**
- * What is relied on of every session, whatever the server, the database or the user have as their defaults: how values are
+ * The settings that every session has, whatever the server, the database or the user have as their defaults: how values are
  * written and read, which names mean what, and that only a limit of ours ends a statement or a connection.
  */
 const RELIED_ON = {
@@ -36,7 +36,7 @@ const RELIED_ON = {
   transaction_timeout: '0',
 };
 
-/** Not at the connect, where poolers refuse what they do not know. Older servers lack some settings. */
+/** A statement, not parameters of the connect, where poolers refuse those that they do not know. Older servers lack some settings. */
 const SET_SESSION = `select pg_backend_pid() as pid, array(
   select set_config(name, value, false) from unnest($1::text[], $2::text[]) given(name, value)
   where strpos(name, '.') > 0 or current_setting(name, true) is not null) as set`;
@@ -44,7 +44,7 @@ const SET_SESSION = `select pg_backend_pid() as pid, array(
 /** A configuration of a client with settings of its sessions. */
 type SessionConfig = pg.ClientConfig & { session?: Record<string, string | number> };
 
-/** For this long a pooler that keeps sessions is believed to. */
+/** After it was found to keep sessions, a pooler is not checked again for this long. */
 const KEPT_MS = 300_000;
 
 /** The callback that the pool and TypeORM pass. */
@@ -53,17 +53,16 @@ type Parameter = { parameterName: string; parameterValue: string };
 type QueryCallback = (error: unknown, result: unknown) => void;
 
 /**
- * Makes clients of that address for one pool. If the address names several hosts, or asks for one that takes writes, each client
+ * Makes clients of that address for one pool. If the address names several hosts, or requires one that accepts writes, each client
  * connects to one that does. All clients leave a server that turns read-only or does not answer at all. Their sessions
- * have what is relied on, and the configuration's `session`. Connection errors name the server, its setting, and what to do.
+ * have the settings relied on, and the configuration's `session`. Connection errors name the server, its setting, and what to do.
  */
 export function postgresClient(server: ServerAddress, login = new Login('Postgres', server)): typeof pg.Client {
   let find = findWritable(server);
   let found = server;
   const open = new Set<pg.Client>();
   const pooler: KnownPooler = { keptUntil: -Infinity };
-
-  const { told, heard, hearing } = leaving(open);
+  const { onParameter, onError, watched } = leaving(open);
 
   return class extends pg.Client {
     readonly #limitMs: number;
@@ -74,9 +73,9 @@ export function postgresClient(server: ServerAddress, login = new Login('Postgre
       const address = login.address();
       const { url, tls } = address;
       // Always states TLS: otherwise PGSSLMODE would decide, which can disable all checks.
-      const own = { ...config, connectionString: addressesIn(url)[0], ssl: tls ?? false, types: { getTypeParser } };
-      super(own);
-      this.#config = own;
+      const full = { ...config, connectionString: addressesIn(url)[0], ssl: tls ?? false, types: { getTypeParser } };
+      super(full);
+      this.#config = full;
       this.#address = address;
       this.#limitMs = config.connectionTimeoutMillis ?? DEFAULT_LIMIT_MS;
       // The client's user learns of the loss by a query; an error event without a listener would end the process.
@@ -95,10 +94,10 @@ export function postgresClient(server: ServerAddress, login = new Login('Postgre
     // A query has many forms: some end with a callback, some begin with a query that has one, others return a promise.
     override query(...args: unknown[]): never {
       const [query, answered] = [args[0], args.at(-1)];
-      if (typeof answered === 'function') args[args.length - 1] = hearing(answered as QueryCallback);
-      else if (hasCallback(query)) query.callback = hearing(query.callback);
+      if (typeof answered === 'function') args[args.length - 1] = watched(answered as QueryCallback);
+      else if (hasCallback(query)) query.callback = watched(query.callback);
       const result: unknown = Reflect.apply(super.query, this, args);
-      if (result instanceof Promise) result.catch(heard);
+      if (result instanceof Promise) result.catch(onError);
       return result as never;
     }
 
@@ -114,7 +113,7 @@ export function postgresClient(server: ServerAddress, login = new Login('Postgre
         await setSession(this, this.#config, { place, pooler });
         if (place !== undefined) {
           await requireWrites(this);
-          this.connection.on('parameterStatus', told);
+          this.connection.on('parameterStatus', onParameter);
         }
         login.succeeded(address);
         return this;
@@ -134,23 +133,23 @@ function leaving(open: ReadonlySet<pg.Client>) {
     for (const client of open) client.connection.stream.destroy(new Error(`left: ${reason}`));
   }
 
-  function heard(error: unknown): void {
+  function onError(error: unknown): void {
     if (!types.isNativeError(error)) return;
     if (error.message === READ_TIMEOUT) leave('it does not answer');
     if (error instanceof pg.DatabaseError && error.code === READ_ONLY_SQLSTATE) leave('it takes no writes');
   }
 
-  function told({ parameterName, parameterValue }: Parameter): void {
-    if (TELLS_READ_ONLY.has(parameterName) && parameterValue === 'on') leave('it takes no writes');
+  function onParameter({ parameterName, parameterValue }: Parameter): void {
+    if (READ_ONLY_PARAMETERS.has(parameterName) && parameterValue === 'on') leave('it takes no writes');
   }
 
-  const hearing =
+  const watched =
     (answered: QueryCallback): QueryCallback =>
     (error, result) => {
-      heard(error);
+      onError(error);
       answered(error, result);
     };
-  return { told, heard, hearing };
+  return { onParameter, onError, watched };
 }
 
 // Missing in the client's types.
@@ -170,23 +169,23 @@ async function setSession(
   // Missing in the client's types.
   const isItself = rows[0]?.pid === (client as unknown as { processID: number }).processID;
   if (isItself || performance.now() < pooler.keptUntil) return;
-  const beside = new pg.Client(config);
-  if (place !== undefined) leadTo(place, beside);
-  await requireKept(client, beside, (config.connectionTimeoutMillis ?? DEFAULT_LIMIT_MS) / 2);
+  const other = new pg.Client(config);
+  if (place !== undefined) leadTo(place, other);
+  await requireKept(client, other, (config.connectionTimeoutMillis ?? DEFAULT_LIMIT_MS) / 2);
   pooler.keptUntil = performance.now() + KEPT_MS;
 }
 
 const MARK = `select set_config('waybell.mark', $1, false)`;
 const READ_MARK = { name: 'waybell mark', text: `select current_setting('waybell.mark', true) as mark` };
-/** Transactions that a pooler may hand out in turn. */
+/** As many transactions may each get another connection of a pooler. */
 const READS = 3;
 
 /**
- * Throws if what answers for Postgres keeps no settings and no prepared statements of a connection over its transactions: then another
- * connection gets the session of this one, or holds the only one. Closes the other one.
+ * Throws if a pooler answers that keeps no settings and no prepared statements of a connection over its transactions: then another
+ * connection gets the session of this one, or occupies the only one. Closes the other one.
  */
-async function requireKept(client: pg.Client, beside: pg.Client, limitMs: number): Promise<void> {
-  beside.on('error', () => undefined);
+async function requireKept(client: pg.Client, other: pg.Client, limitMs: number): Promise<void> {
+  other.on('error', () => undefined);
   // Missing in the client's types: the limit.
   const readMark = Object.assign({ query_timeout: limitMs }, READ_MARK);
   const requireMark = async () => {
@@ -198,15 +197,15 @@ async function requireKept(client: pg.Client, beside: pg.Client, limitMs: number
   try {
     await client.query(MARK, ['own']);
     await requireMark();
-    await beside.connect();
-    await beside.query('begin');
-    await beside.query(MARK, ['of another']);
+    await other.connect();
+    await other.query('begin');
+    await other.query(MARK, ['of another']);
     await requireMark();
-    await beside.query('commit');
+    await other.query('commit');
     await requireMark();
   } finally {
-    beside.end().catch(() => undefined);
-    beside.connection.stream.destroy();
+    other.end().catch(() => undefined);
+    other.connection.stream.destroy();
   }
 }
 

@@ -1,13 +1,14 @@
+/** Connections to Postgres that never wait for ever, transactions, the kinds of its errors, and copies of many rows. */
+import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import pg from 'pg';
+import { placeOf } from './addresses.ts';
 import { systemClock, withTimeout } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Login } from './login.ts';
 import { postgresClient, READ_TIMEOUT } from './postgres-client.ts';
-import { placeOf } from './addresses.ts';
 import type { ServerAddress } from './server-address.ts';
 import { Unavailable } from './unavailable.ts';
-import { randomUUID } from 'node:crypto';
 
 export type Postgres = pg.Pool & AsyncDisposable;
 
@@ -81,6 +82,18 @@ export const sessionOf = ({
   idle_in_transaction_session_timeout: timeoutMs,
   ...(role === '' ? {} : { role }),
 });
+
+const instance = randomUUID().slice(0, 8);
+const startedAt = new Date(performance.timeOrigin).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/**
+ * Names this process to Postgres, such as `waybell-deliverer 3f9a1c2e 2026-11-27T19:05:28Z`: its service, eight digits that no
+ * other process has, and its start. Shorter than the 63 bytes that Postgres keeps.
+ */
+export const applicationName = (service: string): string => `waybell-${service} ${instance} ${startedAt}`;
+
+/** A POSIX expression for such names. */
+export const APPLICATION_NAME = '^waybell-[a-z-]+ [0-9a-f]{8} [0-9-]{10}T[0-9:]{8}Z$';
 
 /**
  * Runs statements on one connection. Closes it after an error, so that nobody else gets it: its transaction may be open, a
@@ -228,15 +241,3 @@ function sendCopyData(stream: Writable, bytes: Buffer): void {
   stream.write(bytes);
   stream.uncork();
 }
-
-const instance = randomUUID().slice(0, 8);
-const startedAt = new Date(performance.timeOrigin).toISOString().replace(/\.\d+Z$/, 'Z');
-
-/**
- * Names this process to Postgres, such as `waybell-deliverer 3f9a1c2e 2026-11-27T19:05:28Z`: its service, eight digits that no
- * other process has, and its start. Shorter than the 63 bytes that Postgres keeps.
- */
-export const applicationName = (service: string): string => `waybell-${service} ${instance} ${startedAt}`;
-
-/** A POSIX expression for such names. */
-export const APPLICATION_NAME = '^waybell-[a-z-]+ [0-9a-f]{8} [0-9-]{10}T[0-9:]{8}Z$';

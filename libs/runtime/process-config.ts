@@ -1,6 +1,6 @@
-import { readPorts, readNetworks } from './networks.ts';
+/** The settings of `settings.ts` in the form in which services use them. */
+import { readNetworks, readPorts } from './networks.ts';
 import type { ProcessSettings } from './process-parts.ts';
-import type { requestLimitSettings } from './settings.ts';
 import {
   brokerAddress,
   postgresAddress,
@@ -10,8 +10,7 @@ import {
   type PostgresAddressSettings,
   type RedisAddressSettings,
 } from './server-address.ts';
-
-/** Settings of libs/runtime/settings.ts as the functions that use them want them. */
+import type { requestLimitSettings } from './settings.ts';
 
 export function processConfig(settings: ProcessSettings & Parameters<typeof requireUseOfTls>[0]) {
   // A setting that a process does not read could not be asked for.

@@ -12,7 +12,7 @@ const PLAN = {
   url: 'http://collector:4318/v1/traces',
   headers: {},
   sampler: 'parentbased_always_on',
-  part: 1,
+  ratio: 1,
   attributes: {},
 };
 
@@ -26,7 +26,7 @@ describe('readTracing', () => {
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'HTTP/protobuf' }, PLAN],
     [
       { OTEL_TRACES_SAMPLER: 'TraceIdRatio', OTEL_TRACES_SAMPLER_ARG: '1e-2' },
-      { sampler: 'traceidratio', part: 0.01 },
+      { sampler: 'traceidratio', ratio: 0.01 },
     ],
     [{ OTEL_TRACES_SAMPLER_ARG: 'endpoint=http://jaeger:14250' }, PLAN],
     [{ OTEL_RESOURCE_ATTRIBUTES: 'service.name=a,b=c%20d' }, { attributes: { 'service.name': 'a', b: 'c d' } }],
@@ -80,10 +80,10 @@ describe('readTracing', () => {
     expect(misunderstood[0]?.why).not.toContain('s3cret');
   });
 
-  test.each(['2', '-1', 'a', 'NaN', '0,5'])('takes all traces where the part is %s', (part) => {
-    const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: part };
+  test.each(['2', '-1', 'a', 'NaN', '0,5'])('records all traces where the ratio is %s', (ratio) => {
+    const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio };
     const { plan, misunderstood } = read({ ...ENDPOINT, ...sampler });
-    expect(plan).toMatchObject({ sampler: 'traceidratio', part: 1 });
+    expect(plan).toMatchObject({ sampler: 'traceidratio', ratio: 1 });
     expect(misunderstood).toEqual([
       { name: 'OTEL_TRACES_SAMPLER_ARG', why: expect.stringContaining('is not a number from 0 to 1') },
     ]);

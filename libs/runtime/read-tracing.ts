@@ -3,7 +3,7 @@ import type { tracingSettings } from './settings.ts';
 
 export type TracingSettings = Record<keyof typeof tracingSettings, string>;
 
-/** OpenTelemetry's samplers: their decision for a trace that begins here, and for one that begins elsewhere. */
+/** OpenTelemetry's samplers: `parentbased` ones follow the decision of upstream for its traces. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -19,8 +19,8 @@ export type TracingPlan = {
   url: string;
   headers: Record<string, string>;
   sampler: Sampling;
-  /** Part of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
-  part: number;
+  /** Share of the traces beginning here that is sampled, 0 to 1, by the `traceidratio` samplers. */
+  ratio: number;
   attributes: Record<string, string>;
 };
 
@@ -39,14 +39,14 @@ export function readTracing(settings: TracingSettings): { plan?: TracingPlan; mi
   if (!isWanted(settings, warn) || !isSendable(settings, endpoint, warn)) return { misunderstood };
   const headers = pairsOf(settings, ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'], warn);
   if (headers === undefined) return { misunderstood };
-  const [sampler, part] = samplingOf(settings, warn);
+  const [sampler, ratio] = samplingOf(settings, warn);
   const attributes = pairsOf(settings, ['OTEL_RESOURCE_ATTRIBUTES'], warn);
   const name = given(settings, 'OTEL_SERVICE_NAME')?.text;
   const plan = {
     url: urlOf(endpoint),
     headers,
     sampler,
-    part,
+    ratio,
     attributes: { ...attributes, ...(name !== undefined && { 'service.name': name }) },
   };
   return { plan, misunderstood };
@@ -102,14 +102,14 @@ function isSendable(settings: TracingSettings, endpoint: SettingText, warn: Comp
   return isAddress;
 }
 
-function samplingOf(settings: TracingSettings, warn: Complain): [sampler: Sampling, part: number] {
+function samplingOf(settings: TracingSettings, warn: Complain): [sampler: Sampling, ratio: number] {
   const word = wordOf(settings, 'OTEL_TRACES_SAMPLER');
   const sampler = SAMPLERS.find((each) => each === word) ?? 'parentbased_always_on';
   if (word !== '' && word !== sampler)
     warn('OTEL_TRACES_SAMPLER', `is none of ${SAMPLERS.join(', ')}: it counts as ${sampler}`);
   const text = wordOf(settings, 'OTEL_TRACES_SAMPLER_ARG');
-  const part = text === '' ? 1 : Number(text);
-  if (part >= 0 && part <= 1) return [sampler, part];
+  const ratio = text === '' ? 1 : Number(text);
+  if (ratio >= 0 && ratio <= 1) return [sampler, ratio];
   if (sampler.endsWith('traceidratio'))
     warn('OTEL_TRACES_SAMPLER_ARG', 'is not a number from 0 to 1: it counts as 1, and all traces are recorded');
   return [sampler, 1];
@@ -124,9 +124,9 @@ function pairsOf(
   const pairs: Record<string, string> = {};
   for (const name of names) {
     try {
-      const own = readPairs(settings[name] ?? '');
-      if (name.endsWith('_HEADERS')) requireHeaders(own);
-      Object.assign(pairs, own);
+      const read = readPairs(settings[name] ?? '');
+      if (name.endsWith('_HEADERS')) requireHeaders(read);
+      Object.assign(pairs, read);
     } catch (error) {
       const instead = name.endsWith('_HEADERS') ? 'no traces are made' : 'it counts as not set';
       warn(name, `${error instanceof Error ? error.message : 'cannot be read'}: ${instead}`);

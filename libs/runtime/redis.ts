@@ -1,22 +1,22 @@
 import { Redis as Client, type RedisOptions as ClientOptions } from 'ioredis';
+import { placeOf } from './addresses.ts';
 import { systemClock } from './clock.ts';
 import type { Log } from './log.ts';
 import { Login } from './login.ts';
 import { masterOf, namesSentinels, type ServerAddress } from './server-address.ts';
 import { messageOf } from './server-trouble.ts';
-import { placeOf } from './addresses.ts';
 
 export type Redis = Client & AsyncDisposable;
 
 export type RedisOptions = ServerAddress & { timeoutMs: number; log: Log; login?: Login };
 
 /** How often a file is read again while a refused login is not repeated. */
-const LOOK_AGAIN_MS = 1_000;
+const READ_AGAIN_MS = 1_000;
 
 /**
  * Connects a client that fails fast while Redis is away: it queues nothing, and each command has a limit. Leaves a server that
- * turns out to be a replica at once. If the address names sentinels, asks them for the master at each connect. What it connects with is
- * read again after a failure, all but the sentinels' addresses.
+ * turns out to be a replica at once. If the address names sentinels, asks them for the master at each connect. Reads what
+ * it connects with again after a failure, all but the sentinels' addresses.
  */
 export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisOptions): Redis {
   const login = given ?? new Login('Redis', server);
@@ -24,7 +24,7 @@ export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisO
   let isClosed = false;
   // Full jitter: clients that lost the server together reconnect evenly spread. Null ends the client until the login is due.
   const retryStrategy = (attempt: number) => {
-    takeOver();
+    useNewAddress();
     return login.isDue() ? Math.ceil(Math.random() * Math.min(100 * attempt, 2_000)) : null;
   };
   const redis = new Client({
@@ -41,7 +41,7 @@ export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisO
     reconnectOnError: (error: Error) => error.message.includes('READONLY'),
   });
 
-  function takeOver(): void {
+  function useNewAddress(): void {
     if (tried === login.address()) return;
     tried = login.address();
     Object.assign(redis.options, optionsOf(tried));
@@ -49,9 +49,9 @@ export function connectRedis({ timeoutMs, log, login: given, ...server }: RedisO
 
   function connectWhenDue(): void {
     if (isClosed || redis.status !== 'end') return;
-    takeOver();
+    useNewAddress();
     if (login.isDue()) redis.connect().catch(() => undefined);
-    else systemClock.after(LOOK_AGAIN_MS, connectWhenDue).unref();
+    else systemClock.after(READ_AGAIN_MS, connectWhenDue).unref();
   }
 
   // The answers of sentinels, such as that they know no master of that name, appear only in this event.

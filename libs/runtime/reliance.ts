@@ -1,3 +1,7 @@
+/**
+ * What processes rely on of Postgres and Redis, beside that they answer: writes, versions, limits, and tables of this release. What is
+ * wrong appears in readiness and in the log for as long as it is.
+ */
 import type { Log } from './log.ts';
 import { connectPostgres, sqlStateOf, type PostgresOptions, type Queryable } from './postgres.ts';
 import type { Readiness } from './readiness.ts';
@@ -5,17 +9,17 @@ import type { Redis } from './redis.ts';
 import { runEvery } from './run-every.ts';
 
 /**
- * What a process relies on of a server, beside that it answers: what is wrong with it, each in words of its operator. It throws while the
- * server is away, which its users say themselves.
+ * A server that a process relies on. `findWrong` returns what is wrong with it although it answers, in words for its operator, and throws
+ * while it is away, which its users report themselves.
  */
 type Reliance = { server: 'postgres' | 'redis'; findWrong: () => Promise<string[]> };
 
 type RelianceWatch = { readiness: Pick<Readiness, 'watch'>; log: Log; everyMs?: number };
 
-/** Recovery and trouble are noticed within that. */
+/** Trouble and recovery are noticed within this time. */
 const EVERY_MS = 30_000;
 
-/** A line for each thing that is relied on: a condition by which it is wrong, and what is said then. */
+/** A line for each thing that is relied on: the condition in which it is wrong, and the words for that. */
 const POSTGRES_WRONG: readonly [condition: string, said: string][] = [
   [
     `current_setting('transaction_read_only') = 'on'`,
@@ -29,7 +33,7 @@ const POSTGRES_WRONG: readonly [condition: string, said: string][] = [
 ];
 const FIND_WRONG = `select said from (values ${POSTGRES_WRONG.map((line) => `(${line.join(', ')})`).join(', ')}) wrong(is_so, said) where is_so`;
 
-/** The same of Redis, by what INFO tells. */
+/** The same for Redis, by its answer to INFO. */
 const REDIS_WRONG: readonly ((info: Map<string, string>) => string | false)[] = [
   (info) =>
     info.get('cluster_enabled') === '1' &&
@@ -44,20 +48,6 @@ const REDIS_WRONG: readonly ((info: Map<string, string>) => string | false)[] = 
     Number.parseInt(info.get('redis_version') ?? '6', 10) < 6 &&
     `is of version ${info.get('redis_version')}, not 6 or newer`,
 ];
-
-/** Says what is wrong with a Redis that tells this by INFO. */
-export function wrongIn(text: string): string[] {
-  const info = new Map(text.split('\r\n').map((line) => line.split(':', 2) as [string, string]));
-  return REDIS_WRONG.map((of) => of(info)).filter((said) => said !== false);
-}
-
-const UNDEFINED_FUNCTION = '42883';
-
-/** Raises sequences that are behind their tables. Throws if the tables are of an earlier release. */
-export async function raiseSequences(postgres: Queryable, log: Pick<Log, 'warn'>): Promise<void> {
-  const { rows } = await postgres.query<{ raised: string[] }>('select waybell.raise_sequences() as raised');
-  for (const sequence of rows[0]?.raised ?? []) log.warn({ sequence }, 'sequence.raised');
-}
 
 type PostgresReliance = PostgresOptions & {
   /** Something more that is relied on: throws if it is wrong. */
@@ -79,18 +69,24 @@ export function relyOnPostgres({ also, ...options }: PostgresReliance, watching:
 
 /** Watches Redis, from each connect on. */
 export function relyOnRedis(redis: Redis, watching: RelianceWatch): AsyncDisposable {
-  const reliance = rely({ server: 'redis', findWrong: async () => wrongIn(await redis.info()) }, watching);
-  redis.on('ready', () => void reliance.look());
-  return reliance;
+  const watch = rely({ server: 'redis', findWrong: async () => wrongIn(await redis.info()) }, watching);
+  redis.on('ready', () => void watch.check());
+  return watch;
+}
+
+/** Returns what is wrong with a Redis, by its answer to INFO. */
+export function wrongIn(text: string): string[] {
+  const info = new Map(text.split('\r\n').map((line) => line.split(':', 2) as [string, string]));
+  return REDIS_WRONG.map((of) => of(info)).filter((said) => said !== false);
 }
 
 function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY_MS }: RelianceWatch) {
   let wrong: string[] = [];
   readiness.watch(() => wrong);
-  const look = async () => {
+  const check = async () => {
     const found = await findWrong().catch((error: unknown) => {
       if (sqlStateOf(error) === UNDEFINED_FUNCTION) return [MIGRATIONS];
-      // Away: those who use it say so.
+      // The server is away: its users report that.
       return undefined;
     });
     if (found === undefined) return;
@@ -99,9 +95,11 @@ function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY
     if (wrong.length > 0 && said.length === 0) log.info({ server }, 'surrounding.right');
     wrong = said;
   };
-  const watch = runEvery(look, { intervalMs: everyMs, beginsAtOnce: true, warning: 'surrounding.not-seen', log });
-  return Object.assign(watch, { look });
+  const watch = runEvery(check, { intervalMs: everyMs, beginsAtOnce: true, warning: 'surrounding.not-seen', log });
+  return Object.assign(watch, { check });
 }
+
+const UNDEFINED_FUNCTION = '42883';
 
 /** Number of the last migration that the services of this version need. */
 export const SCHEMA_VERSION = 40;
@@ -115,4 +113,10 @@ export async function checkSchema(postgres: Queryable): Promise<void> {
   const version = rows[0]?.version ?? 0;
   if (version < SCHEMA_VERSION)
     throw new Error(`the tables are those of migration ${version}, not of ${SCHEMA_VERSION}`);
+}
+
+/** Raises sequences that are behind their tables. Throws if the tables are of an earlier release. */
+export async function raiseSequences(postgres: Queryable, log: Pick<Log, 'warn'>): Promise<void> {
+  const { rows } = await postgres.query<{ raised: string[] }>('select waybell.raise_sequences() as raised');
+  for (const sequence of rows[0]?.raised ?? []) log.warn({ sequence }, 'sequence.raised');
 }

@@ -1,4 +1,4 @@
-import { systemClock, type Clock, withTimeout } from './clock.ts';
+import { systemClock, withTimeout, type Clock } from './clock.ts';
 import { throttledWarning, type Log } from './log.ts';
 
 export type RunEveryOptions = {
@@ -6,7 +6,7 @@ export type RunEveryOptions = {
   intervalMs: number;
   /** If absent, the first run begins after one interval. */
   beginsAtOnce?: boolean;
-  /** Stops it like disposal, which may come later: a process takes nothing more from this signal on. */
+  /** Stops it like disposal, which may come later: a process accepts nothing more from this signal on. */
   until?: AbortSignal;
   /** Log message of a failed run; at most once a minute. */
   warning: string;

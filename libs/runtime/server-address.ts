@@ -1,13 +1,11 @@
+/**
+ * The addresses of RabbitMQ, Postgres and Redis, read from settings: each is checked for what would go wrong later, and can be read
+ * again, as passwords and certificates are rotated in files.
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { RedisOptions } from 'ioredis';
 import { addressesIn } from './addresses.ts';
 import { InvalidEnvironment, readAgain } from './environment.ts';
-import type { RedisOptions } from 'ioredis';
-
-/**
- * PEM: the authorities that may sign the server's certificate, and this process's own certificate and key if the server requests
- * one.
- */
-type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
 
 /**
  * The address of a server, or of a cluster's nodes. With `tls`, the server's certificate must be valid for the host of `url` and
@@ -15,36 +13,22 @@ type ServerTls = { ca?: string | undefined; cert?: string | undefined; key?: str
  */
 export type ServerAddress = {
   url: string;
-  tls?: ServerTls;
+  /** PEM: authorities that may sign the server's certificate, and this process's own certificate and key if the server requests one. */
+  tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
   /** The running stack provided it, not a setting; for messages. */
   isOfStack?: boolean;
   /** Reads it once more, as its files may have changed; throws if they are not valid. `file`: what the url was read from, if that is a file. */
   again?: { file: string | undefined; read: () => ServerAddress };
 };
 
-const TLS = ['TLS_CA', 'TLS_CERTIFICATE', 'TLS_KEY'] as const;
-type TlsSettings = Record<(typeof TLS)[number], string>;
+const TLS_SETTINGS = ['TLS_CA', 'TLS_CERTIFICATE', 'TLS_KEY'] as const;
+type TlsSettings = Record<(typeof TLS_SETTINGS)[number], string>;
 export type BrokerAddressSettings = { AMQP_URL: string } & TlsSettings;
 export type PostgresAddressSettings = { DATABASE_URL: string } & TlsSettings;
 export type RedisAddressSettings = { REDIS_URL: string } & TlsSettings;
 
 type UrlOf<U extends string> = { [name in U]?: string | undefined };
 type ReadAddress = (url: string, tls: TlsSettings) => ServerAddress;
-
-/** Reads an address, so that it can be read again from where its settings came. */
-function readable<U extends string>(settings: TlsSettings & UrlOf<U>, name: U, read: ReadAddress): ServerAddress {
-  const source = readAgain<TlsSettings & UrlOf<U>, U | keyof TlsSettings>(settings, [name, ...TLS]);
-  const address = read(settings[name] ?? '', settings);
-  if (source === undefined) return address;
-  const again = {
-    file: source.file,
-    read: () => {
-      const now = source.read();
-      return { ...read(now[name] ?? '', now), again };
-    },
-  };
-  return { ...address, again };
-}
 
 /**
  * Reads the address of one node or of several of one cluster. TLS by `amqps://`. Throws InvalidEnvironment if the settings
@@ -53,7 +37,7 @@ function readable<U extends string>(settings: TlsSettings & UrlOf<U>, name: U, r
 export const brokerAddress = (settings: BrokerAddressSettings): ServerAddress =>
   readable(settings, 'AMQP_URL', nodesAt);
 
-/** The same for operators' requests. */
+/** The same, for operators' requests. */
 export const operatorAddress = (settings: TlsSettings & UrlOf<'ADMIN_AMQP_URL'>): ServerAddress =>
   readable(settings, 'ADMIN_AMQP_URL', nodesAt);
 
@@ -64,23 +48,6 @@ function nodesAt(url: string, settings: TlsSettings): ServerAddress {
     throw new InvalidEnvironment([
       'AMQP_URL: its addresses are not of one cluster: they differ in amqp:// or amqps://, or in the virtual host',
     ]);
-  return addressOf(url, isTls, settings);
-}
-
-/** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment if the settings contradict each other. */
-export const redisAddress = (settings: RedisAddressSettings): ServerAddress => readable(settings, 'REDIS_URL', redisAt);
-
-function redisAt(url: string, settings: TlsSettings): ServerAddress {
-  const isTls = /^rediss(\+sentinel)?:/i.test(url);
-  if (namesSentinels(url) && masterNameOf(url) === '')
-    throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
-  if (namesSentinels(url) && !namesMaster(url))
-    throw new InvalidEnvironment([
-      'REDIS_URL: is not redis+sentinel://<user>:<password>@<sentinels>/<master>/<number of the database>, percent-encoded',
-    ]);
-  requireAlike('REDIS_URL', url);
-  if (!namesSentinels(url) && addressesIn(url).length > 1)
-    throw new InvalidEnvironment(['REDIS_URL: names several servers: write redis+sentinel://<sentinels>/<master>']);
   return addressOf(url, isTls, settings);
 }
 
@@ -97,51 +64,13 @@ function postgresAt(given: string, settings: TlsSettings): ServerAddress {
   return addressOf(url, isTls, settings);
 }
 
-/** Throws if several addresses differ in more than their hosts: the rest is read from the first. */
-function requireAlike(name: string, url: string): void {
-  const parsed = addressesIn(url).map((each) => URL.parse(each));
-  const rest = parsed.map((each) => each && Object.assign(each, { host: 'any', port: '' }).href);
-  if (new Set(rest).size > 1)
-    throw new InvalidEnvironment([
-      `${name}: its addresses differ in more than their hosts: write <host>:<port>,<host>:<port>`,
-    ]);
-}
-
-function addressOf(url: string, isTls: boolean, settings: TlsSettings): ServerAddress {
-  const { TLS_CA: ca, TLS_CERTIFICATE: cert, TLS_KEY: key } = settings;
-  if ((cert === '') !== (key === ''))
-    throw new InvalidEnvironment(['TLS_CERTIFICATE, TLS_KEY: one is of no use without the other']);
-  if (cert !== '' && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new InvalidEnvironment(['TLS_KEY: is not the key of TLS_CERTIFICATE, or that does not come first there']);
-  return isTls ? { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } } : { url };
-}
-
-const ENCRYPTED = /^(amqps|rediss(\+sentinel)?):|[?&]sslmode=verify-full/i;
-
-type ServerUrls = 'AMQP_URL' | 'ADMIN_AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL';
-
-/**
- * Throws InvalidEnvironment if settings for TLS are given, and none of the three servers is encrypted. A process that does not know
- * all three cannot tell: they hold for the others too.
- */
-export function requireUseOfTls(settings: {
-  [name in keyof TlsSettings | ServerUrls]?: string | undefined;
-}): void {
-  const given = (['TLS_CA', 'TLS_CERTIFICATE'] as const).find((name) => (settings[name] ?? '') !== '');
-  const urls = [settings.AMQP_URL ?? settings.ADMIN_AMQP_URL, settings.DATABASE_URL, settings.REDIS_URL];
-  if (given === undefined || urls.some((url) => url === undefined || ENCRYPTED.test(url))) return;
-  throw new InvalidEnvironment([
-    `${given}: is set, but nothing would be encrypted: write amqps:// in AMQP_URL, sslmode=verify-full in DATABASE_URL, rediss:// in REDIS_URL`,
-  ]);
-}
-
 /** Includes the separator that joins the parameter to the others: before it or, if it is the first, after it. */
 const SSL_MODE = /(?<=\?)sslmode=[^&#]*(&|(?=#|$))|&sslmode=[^&#]*/;
 
 /** Parameters that pg itself would read, some of them as "encrypt, and trust any server". */
 const OTHER_PARAMETERS = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'uselibpqcompat'];
 
-/** libpq's words for a server that takes writes, and for one that is no standby: Waybell needs both. */
+/** libpq's words for a server that accepts writes, and for one that is no standby: Waybell needs both. */
 const SESSIONS = ['read-write', 'primary'];
 
 function readSslMode(address: string): { url: string; isTls: boolean } {
@@ -167,6 +96,24 @@ function readSslMode(address: string): { url: string; isTls: boolean } {
   return { url: plain.join(','), isTls: mode === 'verify-full' };
 }
 
+/** TLS by `rediss://` or `rediss+sentinel://`. Throws InvalidEnvironment if the settings contradict each other. */
+export const redisAddress = (settings: RedisAddressSettings): ServerAddress => readable(settings, 'REDIS_URL', redisAt);
+
+function redisAt(url: string, settings: TlsSettings): ServerAddress {
+  const isTls = /^rediss(\+sentinel)?:/i.test(url);
+  if (namesSentinels(url) && masterNameOf(url) === '')
+    throw new InvalidEnvironment(['REDIS_URL: names no master: write redis+sentinel://<sentinels>/<master>']);
+  if (namesSentinels(url) && !namesMaster(url))
+    throw new InvalidEnvironment([
+      'REDIS_URL: is not redis+sentinel://<user>:<password>@<sentinels>/<master>/<number of the database>, percent-encoded',
+    ]);
+  requireAlike('REDIS_URL', url);
+  if (!namesSentinels(url) && addressesIn(url).length > 1)
+    throw new InvalidEnvironment(['REDIS_URL: names several servers: write redis+sentinel://<sentinels>/<master>']);
+  return addressOf(url, isTls, settings);
+}
+
+/** The port of a sentinel, unless its address names another. */
 const SENTINEL_PORT = 26_379;
 
 /** Whether the address names sentinels instead of Redis itself. */
@@ -216,3 +163,56 @@ export function masterOf({
 
 const pathOf = (url: string): string[] =>
   new URL(addressesIn(url)[0]).pathname.slice(1).split('/').map(decodeURIComponent);
+
+/** Reads an address, so that it can be read again from where its settings came. */
+function readable<U extends string>(settings: TlsSettings & UrlOf<U>, name: U, read: ReadAddress): ServerAddress {
+  const source = readAgain<TlsSettings & UrlOf<U>, U | keyof TlsSettings>(settings, [name, ...TLS_SETTINGS]);
+  const address = read(settings[name] ?? '', settings);
+  if (source === undefined) return address;
+  const again = {
+    file: source.file,
+    read: () => {
+      const now = source.read();
+      return { ...read(now[name] ?? '', now), again };
+    },
+  };
+  return { ...address, again };
+}
+
+/** Throws if several addresses differ in more than their hosts: the rest is read from the first. */
+function requireAlike(name: string, url: string): void {
+  const parsed = addressesIn(url).map((each) => URL.parse(each));
+  const rest = parsed.map((each) => each && Object.assign(each, { host: 'any', port: '' }).href);
+  if (new Set(rest).size > 1)
+    throw new InvalidEnvironment([
+      `${name}: its addresses differ in more than their hosts: write <host>:<port>,<host>:<port>`,
+    ]);
+}
+
+function addressOf(url: string, isTls: boolean, settings: TlsSettings): ServerAddress {
+  const { TLS_CA: ca, TLS_CERTIFICATE: cert, TLS_KEY: key } = settings;
+  if ((cert === '') !== (key === ''))
+    throw new InvalidEnvironment(['TLS_CERTIFICATE, TLS_KEY: one is of no use without the other']);
+  if (cert !== '' && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new InvalidEnvironment(['TLS_KEY: is not the key of TLS_CERTIFICATE, or that does not come first there']);
+  return isTls ? { url, tls: { ...(ca !== '' && { ca }), ...(cert !== '' && { cert, key }) } } : { url };
+}
+
+const ENCRYPTED = /^(amqps|rediss(\+sentinel)?):|[?&]sslmode=verify-full/i;
+
+type ServerUrls = 'AMQP_URL' | 'ADMIN_AMQP_URL' | 'DATABASE_URL' | 'REDIS_URL';
+
+/**
+ * Throws InvalidEnvironment if settings for TLS are given, and none of the three servers is encrypted. A process that does not know
+ * all three cannot tell: they hold for the others too.
+ */
+export function requireUseOfTls(settings: {
+  [name in keyof TlsSettings | ServerUrls]?: string | undefined;
+}): void {
+  const given = (['TLS_CA', 'TLS_CERTIFICATE'] as const).find((name) => (settings[name] ?? '') !== '');
+  const urls = [settings.AMQP_URL ?? settings.ADMIN_AMQP_URL, settings.DATABASE_URL, settings.REDIS_URL];
+  if (given === undefined || urls.some((url) => url === undefined || ENCRYPTED.test(url))) return;
+  throw new InvalidEnvironment([
+    `${given}: is set, but nothing would be encrypted: write amqps:// in AMQP_URL, sslmode=verify-full in DATABASE_URL, rediss:// in REDIS_URL`,
+  ]);
+}

@@ -1,4 +1,4 @@
-import { DENIED_PORTS, readPorts, readNetworks, readNat64 } from './networks.ts';
+/** Settings that several services share, in groups. Those of traces come first, as every process has them. */
 import {
   address,
   bytes,
@@ -10,10 +10,11 @@ import {
   port,
   privateKey,
   str,
+  tolerated,
   wait,
   words,
-  tolerated,
 } from './environment.ts';
+import { DENIED_PORTS, readNat64, readNetworks, readPorts } from './networks.ts';
 import { readKeyRing } from './secrets.ts';
 
 /**
@@ -72,19 +73,6 @@ export const tracingSettings = {
   ),
 };
 
-/** TLS for RabbitMQ, Postgres and Redis alike: several authorities may be in one. */
-export const tlsSettings = {
-  TLS_CA: certificates({
-    default: '',
-    desc: 'authorities of RabbitMQ, Postgres and Redis, PEM or a path; empty: those that Node.js knows',
-  }),
-  TLS_CERTIFICATE: certificates({
-    default: '',
-    desc: 'client certificate, shown to the servers that ask for one, PEM or a path',
-  }),
-  TLS_KEY: privateKey({ default: '', desc: 'the private key of TLS_CERTIFICATE, PEM or a path' }),
-};
-
 /** Settings of every process. Each service adds its own in its config.ts. */
 export const processSettings = {
   LOG_LEVEL: str({
@@ -99,6 +87,19 @@ export const processSettings = {
     desc: 'how long a stopping process may take; the last 10 s, or half, are for giving back the rest',
   }),
   ...tracingSettings,
+};
+
+/** TLS for RabbitMQ, Postgres and Redis alike: several authorities may be in one. */
+export const tlsSettings = {
+  TLS_CA: certificates({
+    default: '',
+    desc: 'authorities of RabbitMQ, Postgres and Redis, PEM or a path; empty: those that Node.js knows',
+  }),
+  TLS_CERTIFICATE: certificates({
+    default: '',
+    desc: 'client certificate, shown to the servers that ask for one, PEM or a path',
+  }),
+  TLS_KEY: privateKey({ default: '', desc: 'the private key of TLS_CERTIFICATE, PEM or a path' }),
 };
 
 export const brokerSettings = {
@@ -222,12 +223,12 @@ export const callbackSettings = {
   ),
 };
 
-/** Settings of processes that have deliveries wait. */
+/** Settings of processes that keep deliveries for later attempts. */
 export const patienceSettings = {
   DELIVERY_MAX_AGE: duration({ default: 86_400_000, desc: 'older deliveries are given up without another attempt' }),
 };
 
-/** Settings of the limits of a request, which subscription-api tells. */
+/** Settings of the limits of a request, which subscription-api shows to clients. */
 export const requestLimitSettings = {
   // shipper-webhooks and carrier-webhooks, Limits.
   SHIPPER_HANDOVER_LIMIT: constant(

@@ -11,10 +11,10 @@ const LINGER_MS = 1_000;
 /**
  * How the process ends, from SIGTERM or SIGINT on:
  *
- *   begun ── nothing more is taken, what is in hand ends ──▶ due ── the rest is given back, all is closed ──▶ exit
+ *   begun ── nothing more is accepted, work in hand ends ──▶ due ── the rest is given back, all is closed ──▶ exit
  *
- * This is the only place that knows the grace time. Where it is over before all is closed, or at a second signal, the
- * process exits at once.
+ * Only this class knows the grace time. If that is over before all is closed, or at a second signal, the process exits at
+ * once.
  */
 export class Shutdown {
   readonly #options: Required<ShutdownOptions>;
@@ -26,10 +26,10 @@ export class Shutdown {
   constructor(options: ShutdownOptions) {
     this.#options = { clock: systemClock, ...options };
     // Never removed: without a listener, even for a moment, the next signal would end the process without a log line.
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => this.#hear(name));
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => this.#onSignal(name));
   }
 
-  /** Aborted when the process is asked to stop: nothing more is taken. */
+  /** Aborted when the process is asked to stop: it accepts nothing more. */
   get begun(): AbortSignal {
     return this.#begun.signal;
   }
@@ -39,12 +39,12 @@ export class Shutdown {
     return this.#due.signal;
   }
 
-  /** `held`: returns the number of messages in hand. If any are left at the end of the grace time, the process has failed. */
-  watch(held: () => number): void {
-    this.#watched.push(held);
+  /** `inHand`: returns the number of messages in hand. If any are left at the end of the grace time, the process has failed. */
+  watch(inHand: () => number): void {
+    this.#watched.push(inHand);
   }
 
-  /** Await it once the process works: if asked to stop earlier, the process holds nothing and exits at once. */
+  /** Await it once the process works: if asked to stop earlier, it has nothing in hand and exits at once. */
   async untilBegun(): Promise<void> {
     this.#isAwaited = true;
     if (!this.begun.aborted) await untilGiven(this.begun);
@@ -57,7 +57,7 @@ export class Shutdown {
     if (this.begun.aborted) clock.after(LINGER_MS, () => process.exit()).unref();
   }
 
-  #hear(signal: NodeJS.Signals): void {
+  #onSignal(signal: NodeJS.Signals): void {
     const { graceMs, log, clock } = this.#options;
     if (this.begun.aborted) return exitAtOnce(log, 'shutdown.forced', 1);
     log.info({ signal, graceMs }, 'shutdown.begun');
@@ -72,8 +72,8 @@ export class Shutdown {
 
   /** A connection that only lacks the answer to its close is no failure. */
   #overdue(): void {
-    const held = this.#watched.reduce((sum, each) => sum + each(), 0);
-    exitAtOnce(this.#options.log, 'shutdown.overdue', held > 0 ? 1 : 0);
+    const inHand = this.#watched.reduce((sum, each) => sum + each(), 0);
+    exitAtOnce(this.#options.log, 'shutdown.overdue', inHand > 0 ? 1 : 0);
   }
 }
 

@@ -1,11 +1,11 @@
 import { sleepOn, type Clock, type Timer } from './clock.ts';
 
-type TurnedTimer = Timer & { at: number; turn: number; run: () => void; isOff: boolean };
+type TurnedTimer = Timer & { at: number; order: number; run: () => void; isOff: boolean };
 
 /** A clock that stands still until a test or a simulation turns it. */
 export class TurnedClock implements Clock {
   #now: number;
-  #turn = 0;
+  #order = 0;
   /** A binary heap: the next timer first. */
   readonly #timers: TurnedTimer[] = [];
 
@@ -19,7 +19,7 @@ export class TurnedClock implements Clock {
     const timer: TurnedTimer = {
       // Timers have whole milliseconds.
       at: this.#now + Math.ceil(delayMs),
-      turn: this.#turn++,
+      order: this.#order++,
       run,
       isOff: false,
       unref: () => timer,
@@ -97,7 +97,7 @@ export class TurnedClock implements Clock {
 
 function isBefore(one: TurnedTimer | undefined, other: TurnedTimer | undefined): boolean {
   if (one === undefined || other === undefined) return one !== undefined;
-  return one.at < other.at || (one.at === other.at && one.turn < other.turn);
+  return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
 /** Resolves when all consequences of settled promises have run, those in the next turns of the event loop included. */

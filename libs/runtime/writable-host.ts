@@ -11,9 +11,9 @@ const DEFAULT_PORT = 5_432;
 export type HostAddress = { address: string; port: number; name: string };
 
 /**
- * Finds the server of an address that takes writes. Asks all at once, each address of a name by itself, and uses the first that
- * says so: a server that hangs delays nothing. Asks at each call, because another server may have taken over; concurrent calls
- * share one search. Returns undefined if the address names one host and does not require writes. Rejects if none takes writes,
+ * Finds the server of an address that accepts writes. Asks all at once, each address of a name by itself, and uses the first that
+ * says so: a server that hangs delays nothing. Asks at each call, because another server may be the primary by now; concurrent calls
+ * share one search. Returns undefined if the address names one host and does not require writes. Rejects if none accepts writes,
  * with the reason of each. Each server has `limitMs` to be reached, and as long to answer.
  */
 export function findWritable(server: ServerAddress): (limitMs: number) => Promise<HostAddress | undefined> {
@@ -28,7 +28,7 @@ export function findWritable(server: ServerAddress): (limitMs: number) => Promis
 
 const READ_ONLY = `select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
 
-/** Throws if the server takes no writes: it is a standby, or was made read-only. */
+/** Throws if the server accepts no writes: it is a standby, or was made read-only. */
 export async function requireWrites(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ isReadOnly: boolean }>(READ_ONLY);
   if (rows[0]?.isReadOnly !== false) throw new Error('takes no writes');
@@ -49,9 +49,15 @@ function tlsOf({ ssl }: { ssl: unknown }): object {
 
 const asksForWrites = (url: string): boolean => URL.parse(url)?.searchParams.has('target_session_attrs') === true;
 
-type WritableSearch = { server: ServerAddress; urls: readonly string[]; limitMs: number };
-
-async function search({ server: { tls }, urls, limitMs }: WritableSearch): Promise<HostAddress> {
+async function search({
+  server: { tls },
+  urls,
+  limitMs,
+}: {
+  server: ServerAddress;
+  urls: readonly string[];
+  limitMs: number;
+}): Promise<HostAddress> {
   const over = new AbortController();
   const askAt = async (url: string) => {
     const places = await placesOf(url, limitMs);
@@ -62,7 +68,7 @@ async function search({ server: { tls }, urls, limitMs }: WritableSearch): Promi
       connectionTimeoutMillis: limitMs,
       query_timeout: limitMs,
     };
-    return Promise.any(places.map((place) => asked(place, new pg.Client(config), over.signal)));
+    return Promise.any(places.map((place) => ifWritable(place, new pg.Client(config), over.signal)));
   };
   try {
     return await Promise.any(urls.map(askAt));
@@ -89,8 +95,8 @@ async function placesOf(url: string, limitMs: number): Promise<HostAddress[]> {
   }
 }
 
-/** Resolves with the server after it has confirmed that it takes writes. */
-async function asked(place: HostAddress, client: pg.Client, over: AbortSignal): Promise<HostAddress> {
+/** Resolves with the server after it has confirmed that it accepts writes. */
+async function ifWritable(place: HostAddress, client: pg.Client, over: AbortSignal): Promise<HostAddress> {
   const close = () => void client.connection.stream.destroy();
   over.addEventListener('abort', close);
   client.on('error', () => undefined);

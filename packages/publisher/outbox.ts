@@ -1,4 +1,5 @@
-import { type EventInput, writeEvent } from './write-event.ts';
+/** The outbox in Postgres: its place, the statement that puts an event into it, and how much is in it. `relay.ts` publishes from it. */
+import { writeEvent, type EventInput } from './write-event.ts';
 
 /** A pool of connections to Postgres: one of `pg` is one. */
 export interface OutboxPool {
@@ -26,14 +27,9 @@ export interface OutboxPlace {
   schema?: string | undefined;
 }
 
-/** Its table, as SQL names it. */
+/** The table of an outbox, as SQL names it. */
 export function outboxTable({ schema }: OutboxPlace): string {
   return schema === undefined ? 'waybell_outbox' : `"${schema.replaceAll('"', '""')}".waybell_outbox`;
-}
-
-/** The lock that a relay holds while it sleeps, as SQL. */
-export function sleepingLock(table: string): string {
-  return `(2002876770::bigint << 32) + '${table.replaceAll("'", "''")}'::regclass::oid::bigint`;
 }
 
 /** A statement that puts an event into the outbox, and the guid that the event has. */
@@ -68,7 +64,7 @@ select
   coalesce(extract(epoch from clock_timestamp() - min(created_at) filter (where failed is null)) * 1000, 0) as oldest
 from ${table}`;
 
-/** Looks how much is in the outbox, for metrics: ask every few seconds, it reads the whole table. */
+/** Reads how much is in the outbox, for metrics: every few seconds at most, as it reads the whole table. */
 export async function readOutboxFigures(postgres: OutboxQueries, place: OutboxPlace = {}): Promise<OutboxFigures> {
   const { rows } = await postgres.query(figuresOf(outboxTable(place)));
   const { waiting, failed, oldest } = rows[0] ?? {};

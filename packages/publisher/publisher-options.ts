@@ -19,7 +19,7 @@ export interface PublisherOptions {
   heartbeatSeconds?: number | undefined;
   /** An event without a confirm for this long is sent again, in milliseconds; defaults to 30,000. */
   confirmTimeoutMs?: number | undefined;
-  /** Bytes of events that may be unconfirmed at once; `publish` waits for room. 32 MiB unless given. */
+  /** Bytes of events that may be unconfirmed at once; `publish` waits for capacity. 32 MiB unless given. */
   bufferBytes?: number | undefined;
   /**
    * Gets warnings about lost connections, missing parts of the broker, and late events. Without it each warning is printed once.
@@ -31,7 +31,7 @@ const SCHEMES = new Set(['amqp:', 'amqps:']);
 /** Limit of a timer. */
 const MOST = 2 ** 31 - 1;
 
-/** Returns it where it is one. An address holds a password: it is not shown. */
+/** Returns the address of a broker; throws for anything else, without showing it, as it may hold a password. */
 export function checkedUrl(url: string | undefined): string {
   if (url === undefined || url === '') throw new TypeError('url is missing: set AMQP_URL');
   const isOne = (address: string) => URL.canParse(address) && SCHEMES.has(new URL(address).protocol);
@@ -58,16 +58,16 @@ export function checkTexts(texts: Record<string, unknown>): void {
  * Returns the log of a publisher or a relay. A log that throws does not interrupt it. Without a given log, each warning is
  * printed once, so that a missing broker or table is noticed.
  */
-export function ownLog(given: PublisherLog | undefined): PublisherLog {
+export function guardedLog(given: PublisherLog | undefined): PublisherLog {
   if (given === undefined) return { info: () => undefined, warn: printedOnce() };
   return {
-    info: (facts, message) => unharmed(() => given.info(facts, message)),
-    warn: (facts, message) => unharmed(() => given.warn(facts, message)),
+    info: (facts, message) => runGuarded(() => given.info(facts, message)),
+    warn: (facts, message) => runGuarded(() => given.warn(facts, message)),
   };
 }
 
-/** Runs a caller's function; prints what it throws, and goes on. */
-export function unharmed(run: () => unknown): void {
+/** Runs a caller's function; prints what it throws. */
+export function runGuarded(run: () => unknown): void {
   try {
     run();
   } catch (error) {

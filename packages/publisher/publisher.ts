@@ -1,11 +1,11 @@
 import { openPublisher, type BrokerPublisher } from '@waybell/line/broker/publisher';
 import { eventsExchange } from '@waybell/line/topology';
-import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { Budget } from '@waybell/runtime/budget';
-import { checkedUrl, checkNumbers, checkTexts, type PublisherOptions, ownLog } from './publisher-options.ts';
-import { type EventInput, writeEvent, type WrittenEvent } from './write-event.ts';
+import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { NotConfirmed } from './publish-errors.ts';
+import { checkedUrl, checkNumbers, checkTexts, guardedLog, type PublisherOptions } from './publisher-options.ts';
 import { Resending } from './resending.ts';
+import { writeEvent, type EventInput, type WrittenEvent } from './write-event.ts';
 
 export interface PublishOptions {
   /** When given, `publish` waits no longer and rejects with `NotConfirmed`. */
@@ -25,7 +25,7 @@ export interface PublisherFigures {
 export interface Publisher {
   /**
    * Resolves, with the guid, when the broker has confirmed the event; until then it is sent again with the same guid and
-   * bytes. Throws `InvalidEvent` where it breaks the contract. Await it: it waits for room.
+   * bytes. Throws `InvalidEvent` where it breaks the contract. Await it: it waits for capacity.
    */
   publish(event: EventInput, options?: PublishOptions): Promise<{ guid: string }>;
   /** The same for an event that is written already. */
@@ -36,7 +36,7 @@ export interface Publisher {
   trouble(): string | undefined;
   figures(): PublisherFigures;
   /**
-   * Takes no more events, waits for confirms for this long (10,000 ms), and resolves with the guids that were not confirmed.
+   * Accepts no more events, waits for confirms for this long (10,000 ms), and resolves with the guids that were not confirmed.
    * Closes once: later calls return the same promise.
    */
   close(options?: { withinMs?: number | undefined }): Promise<{ unconfirmed: string[] }>;
@@ -57,7 +57,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const url = checkedUrl(options.url);
   checkTexts({ name, userId });
   checkNumbers({ heartbeatSeconds, confirmTimeoutMs, bufferBytes });
-  const log = ownLog(options.log);
+  const log = guardedLog(options.log);
   /** The connection's last warning. */
   let warning = 'it is not connected yet';
   const line = openPublisher({
@@ -119,31 +119,31 @@ const troubleIn = (state: ReturnType<BrokerPublisher['state']>, warning: string)
   state === 'blocked' ? `the broker takes nothing for now: ${warning}` : warning;
 
 /**
- * Waits until the line is writable, or rejects when either signal is given. A caller may ask at each turn of a loop, with one signal
+ * Waits until the line is writable, or rejects when either signal is given. A caller may wait in each round of a loop, with one signal
  * for weeks: nothing is made that stays with it, such as a composite signal, which Node 20 and 22 keep.
  */
 function writableOf(line: BrokerPublisher, closing: AbortSignal): (signal?: AbortSignal) => Promise<void> {
   const waiting = new Set<() => void>();
-  const lookAll = () => {
-    for (const look of waiting) look();
+  const checkAll = () => {
+    for (const check of waiting) check();
   };
-  line.onState(lookAll);
-  closing.addEventListener('abort', lookAll);
+  line.onState(checkAll);
+  closing.addEventListener('abort', checkAll);
   return async (signal) => {
     closing.throwIfAborted();
     signal?.throwIfAborted();
     if (line.state() === 'writable') return;
     await new Promise<void>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const given = [closing, signal].find((each) => each?.aborted);
         if (given === undefined && line.state() !== 'writable') return;
-        waiting.delete(look);
-        signal?.removeEventListener('abort', look);
+        waiting.delete(check);
+        signal?.removeEventListener('abort', check);
         if (given === undefined) resolve();
         else reject(given.reason);
       };
-      waiting.add(look);
-      signal?.addEventListener('abort', look);
+      waiting.add(check);
+      signal?.addEventListener('abort', check);
     });
   };
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { InvalidEvent, NotConfirmed } from './publish-errors.ts';
 import type { OutboxQueries } from './outbox.ts';
+import { InvalidEvent, NotConfirmed } from './publish-errors.ts';
 import type { Publisher } from './publisher.ts';
 
 /** An event that the broker never takes: it stays in the outbox, with the reason. */
@@ -13,10 +13,10 @@ export interface FailedEvent {
 
 export type RelayBatch = {
   /** How many were found. */
-  taken: number;
+  found: number;
   published: number;
   failed: FailedEvent[];
-  /** Routing keys by which something was confirmed, and those by which something was not in time. */
+  /** Routing keys of which an event was confirmed, and those of which one was not confirmed in time. */
   confirmedKeys: Set<string>;
   lateKeys: Set<string>;
 };
@@ -28,17 +28,17 @@ export type BatchOptions = {
   publisher: Pick<Publisher, 'send'>;
   /** Events, at most. */
   most: number;
-  /** Routing keys whose events are left alone. */
-  heldKeys: readonly string[];
+  /** Routing keys whose events are not published now. */
+  skippedKeys: readonly string[];
   /** Approximate limit of an open transaction. */
-  holdMs: number;
+  confirmLimitMs: number;
 };
 
 const MOST_BYTES = 8 * 2 ** 20;
 
 /**
- * Whatever the role or the database has by default. Of a relay that stands still Postgres ends the transaction, so that
- * another takes over; a shorter limit would end one that waits for confirms.
+ * Sets what the role or the database may have otherwise by default. If a relay stands still, Postgres ends its transaction, so that
+ * another relay claims the rows; a shorter limit would end a transaction that waits for confirms.
  */
 const BEGIN = `
 begin isolation level read committed read write;
@@ -60,17 +60,17 @@ const setAsideOf = (table: string): string => `update ${table} set failed = $2 w
 type ClaimedEvent = FailedEvent & { id: string; fate: 'confirmed' | 'late' | 'failed' };
 
 /**
- * Publishes some waiting events, and removes those that the broker has confirmed. If the process dies before its commit, they are
+ * Publishes some events of the outbox, and removes those that the broker has confirmed. If the process dies before its commit, they are
  * found there again, with the same guid and bytes. Rejects if Postgres fails: then the connection is to be closed.
  */
 export async function relayBatch(options: BatchOptions): Promise<RelayBatch> {
-  const { postgres, table, publisher, most, heldKeys, holdMs } = options;
+  const { postgres, table, publisher, most, skippedKeys, confirmLimitMs } = options;
   await postgres.query(BEGIN);
-  const { rows } = await postgres.query(claimOf(table), [most, heldKeys, MOST_BYTES]);
+  const { rows } = await postgres.query(claimOf(table), [most, skippedKeys, MOST_BYTES]);
   const limit = new AbortController();
   // Each event listens.
   setMaxListeners(0, limit.signal);
-  const timer = setTimeout(() => limit.abort(), holdMs);
+  const timer = setTimeout(() => limit.abort(), confirmLimitMs);
   const claimed = await Promise.all(rows.map((row) => publishRow(publisher, row, limit.signal)));
   clearTimeout(timer);
   const confirmed = claimed.filter(({ fate }) => fate === 'confirmed');
@@ -79,7 +79,7 @@ export async function relayBatch(options: BatchOptions): Promise<RelayBatch> {
   for (const { id, why } of failed) await postgres.query(setAsideOf(table), [id, why]);
   await postgres.query('commit');
   return {
-    taken: rows.length,
+    found: rows.length,
     published: confirmed.length,
     failed,
     confirmedKeys: new Set(confirmed.map(({ routingKey }) => routingKey)),

@@ -1,17 +1,18 @@
 import { systemClock } from '@waybell/runtime/clock';
-import type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox.ts';
 import { outboxChannel } from './outbox-migration.ts';
+import type { OutboxConnection, OutboxPool, OutboxQueries } from './outbox.ts';
 
-/** A server that is gone without a word would be waited for without end. */
+/** The relay would wait without end for a server that disappeared without closing the connection. */
 const QUERY_LIMIT_MS = 60_000;
 
-type Terms = {
+type RelayTerms = {
+  /** The outbox, as SQL names it. */
+  table: string;
+  /** Listens for notifications: false behind a pooler that gives a connection for a transaction only. */
   listens: boolean;
-  /** The statement that takes its lock while it sleeps. */
-  lock: string;
   /** Aborted when the relay is to end after its begun work. */
   halt: AbortSignal;
-  /** It is to end now. */
+  /** Aborted when the relay is to end at once. */
   cut: AbortSignal;
 };
 
@@ -33,35 +34,39 @@ export class RelayConnection implements OutboxQueries {
     this.#wake();
   };
 
-  private constructor(connection: OutboxConnection, { listens, lock }: Terms) {
+  private constructor(connection: OutboxConnection, { listens, table }: RelayTerms) {
     this.#connection = connection;
     this.#listens = listens;
-    this.#lock = lock;
+    this.#lock = sleepingLock(table);
   }
 
   /**
    * Works on a connection from the pool. What fails closes it: its transaction may be open, a lock held. Rejects when it is
    * halted while it waits for a connection, and when it is cut, whatever it waits for.
    */
-  static async use(pool: OutboxPool, terms: Terms, work: (own: RelayConnection) => Promise<void>): Promise<void> {
+  static async use(
+    pool: OutboxPool,
+    terms: RelayTerms,
+    work: (relaying: RelayConnection) => Promise<void>,
+  ): Promise<void> {
     const connection = await unlessHalted(pool, terms.halt);
-    const own = new RelayConnection(connection, terms);
-    connection.on('error', own.#onError);
-    connection.on('notification', own.#onNotification);
+    const relaying = new RelayConnection(connection, terms);
+    connection.on('error', relaying.#onError);
+    connection.on('notification', relaying.#onNotification);
     let failure: Error | undefined;
     try {
-      await unlessAborted(own.#work(work), terms.cut);
+      await unlessAborted(relaying.#work(work), terms.cut);
     } catch (error) {
-      failure = own.#lost ?? (error instanceof Error ? error : new Error(String(error)));
+      failure = relaying.#lost ?? (error instanceof Error ? error : new Error(String(error)));
       throw failure;
     } finally {
-      connection.removeListener('notification', own.#onNotification);
-      if (failure === undefined) connection.removeListener('error', own.#onError);
+      connection.removeListener('notification', relaying.#onNotification);
+      if (failure === undefined) connection.removeListener('error', relaying.#onError);
       connection.release(failure);
     }
   }
 
-  async #work(work: (own: RelayConnection) => Promise<void>): Promise<void> {
+  async #work(work: (relaying: RelayConnection) => Promise<void>): Promise<void> {
     this.#listens &&= await this.#mayBeNotified();
     if (this.#listens) await this.query(`listen ${outboxChannel}`);
     await work(this);
@@ -82,7 +87,7 @@ export class RelayConnection implements OutboxQueries {
   }
 
   /** Forgets notifications: their rows are read now. */
-  looks(): void {
+  forgetNotifications(): void {
     this.#isNotified = false;
   }
 
@@ -104,7 +109,7 @@ export class RelayConnection implements OutboxQueries {
     return rows[0]?.['is_asleep'] === true;
   }
 
-  /** False where it held no lock: a pooler gave the one connection to Postgres for it, and now another. */
+  /** False if it held no lock: a pooler gave one connection to Postgres to lock by, and now another. */
   async wakeUp(): Promise<boolean> {
     const { rows } = await this.query(`select pg_advisory_unlock(${this.#lock}) as was_asleep`);
     this.#listens = rows[0]?.['was_asleep'] === true;
@@ -112,7 +117,12 @@ export class RelayConnection implements OutboxQueries {
   }
 }
 
-/** Runs on a connection of the pool; one that arrives after the halt goes back at once. */
+/** The lock that a relay holds while it sleeps, as SQL. */
+function sleepingLock(table: string): string {
+  return `(2002876770::bigint << 32) + '${table.replaceAll("'", "''")}'::regclass::oid::bigint`;
+}
+
+/** Resolves with a connection of the pool; one that arrives after the halt goes back at once. */
 async function unlessHalted(pool: OutboxPool, halt: AbortSignal): Promise<OutboxConnection> {
   const connecting = pool.connect();
   try {

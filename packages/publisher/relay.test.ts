@@ -5,7 +5,7 @@ import { outboxEvent, readOutboxFigures } from './outbox.ts';
 import { outboxMigration } from './outbox-migration.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { relayBatch, type RelayBatch } from './relay-batch.ts';
-import { createRelay, OutboxRelay, type Relay, type RelayOptions } from './relay.ts';
+import { createRelay, OutboxRelay, SkippedKeys, type Relay, type RelayOptions } from './relay.ts';
 import { anEvent } from './testing/an-event.ts';
 import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
 import { overheard } from './testing/overheard.ts';
@@ -41,7 +41,7 @@ async function relayOne(send: Publisher['send']): Promise<RelayBatch> {
   const postgres = await stand.postgres.connect();
   try {
     await postgres.query("set lock_timeout = '1ms'");
-    const of = { table: 'waybell_outbox', most: 1, heldKeys: [], holdMs: 60_000 };
+    const of = { table: 'waybell_outbox', most: 1, skippedKeys: [], confirmLimitMs: 60_000 };
     return await relayBatch({ postgres, publisher: { send }, ...of });
   } finally {
     postgres.release(true);
@@ -201,7 +201,7 @@ describe('createRelay', () => {
   test('waits no longer than it may for a confirm, and leaves the event to be sent again', async () => {
     const said: string[] = [];
     const log = { info: () => undefined, warn: (_facts: object, message: string) => said.push(message) };
-    relays.push(new OutboxRelay({ pool: stand.postgres, publisher, log }, { holdMs: 200 }));
+    relays.push(new OutboxRelay({ pool: stand.postgres, publisher, log }, { confirmLimitMs: 200 }));
     await put(stand.postgres);
     await untilEmpty();
     await stand.broker.take(stand.queue);
@@ -259,4 +259,81 @@ describe('a relay that turns for long', () => {
     await relay.close();
     for (const spy of [any, added, removed]) spy.mockRestore();
   });
+});
+
+describe('the transaction of a relay', () => {
+  test('is the same whatever the role has by default, and ends where the relay stands still', async () => {
+    await stand.postgres.query(`create table seen as select '' as isolation, '' as read_only, '' as idle limit 0;
+      create function see() returns trigger language plpgsql as $$ begin
+        insert into seen select current_setting('transaction_isolation'), current_setting('transaction_read_only'),
+          current_setting('idle_in_transaction_session_timeout');
+        return old;
+      end $$;
+      create trigger see before delete on waybell_outbox for each row execute function see()`);
+    const defaults = {
+      default_transaction_isolation: 'serializable',
+      default_transaction_read_only: 'on',
+      idle_in_transaction_session_timeout: '1ms',
+    };
+    const options = Object.entries(defaults).map(([name, value]) => `-c ${name}=${value}`);
+    const pool = new pg.Pool({ connectionString: stand.url, options: options.join(' ') });
+    const relay = aRelay({ pool });
+    await put(stand.postgres);
+    await until('it is published', () => relay.figures().published > 0);
+    const { rows } = await stand.postgres.query('table seen');
+    expect(rows).toEqual([{ isolation: 'read committed', read_only: 'off', idle: '15s' }]);
+    await relay.close();
+    await pool.end();
+    await stand.postgres.query('drop function see cascade; drop table seen');
+  });
+});
+
+describe('an outbox in a schema of its own', () => {
+  /** A name that is wrong SQL wherever it is not quoted. */
+  const schema = `the "owner's" 100%`;
+  const QUOTED = `"the ""owner's"" 100%"`;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: stand.url });
+    await client.connect();
+    await client.query(`create schema ${QUOTED}; set search_path = ${QUOTED}`);
+    await client.query(outboxMigration);
+  });
+  afterAll(() => client.end());
+
+  test('gets what its function is given, whatever the search path of who calls it, and is emptied by a relay of that schema', async () => {
+    const { guid, values } = outboxEvent(anEvent());
+    await client.query('set search_path = public; create temporary table waybell_outbox (like public.waybell_outbox)');
+    await client.query(`select ${QUOTED}.waybell_publish($1)`, values);
+    expect(await readOutboxFigures(stand.postgres, { schema })).toMatchObject({ waiting: 1 });
+    expect(await readOutboxFigures(stand.postgres)).toMatchObject({ waiting: 0 });
+    aRelay({ schema });
+    const [body = ''] = await published(1);
+    expect(JSON.parse(body)).toMatchObject({ guid });
+    // It sleeps as well, and is notified.
+    await until('it sleeps', isAsleep);
+  });
+});
+
+test('a key whose events are late is skipped ever longer, until one is confirmed', () => {
+  let now = 0;
+  const skipped = new SkippedKeys(() => now);
+  const late = (key: string) => skipped.note({ confirmedKeys: [], lateKeys: [key] });
+  late('a');
+  expect(skipped.keys).toEqual(['a']);
+  now = 1_000;
+  expect(skipped.keys).toEqual([]);
+  late('a');
+  now = 2_999;
+  expect(skipped.keys).toEqual(['a']);
+  for (let each = 0; each < 10; each += 1) late('a');
+  now += 29_999;
+  expect(skipped.keys).toEqual(['a']);
+  now += 1;
+  expect(skipped.keys).toEqual([]);
+  skipped.note({ confirmedKeys: ['a'], lateKeys: [] });
+  late('a');
+  now += 1_000;
+  expect(skipped.keys).toEqual([]);
 });

@@ -1,10 +1,10 @@
+import { backoffMs } from '@waybell/runtime/backoff';
 import { systemClock, withTimeout } from '@waybell/runtime/clock';
-import { checkNumbers, checkTexts, type PublisherLog, ownLog, unharmed } from './publisher-options.ts';
-import { type OutboxPool, outboxTable, sleepingLock, type OutboxPlace } from './outbox.ts';
+import { outboxTable, type OutboxPlace, type OutboxPool } from './outbox.ts';
+import { checkNumbers, checkTexts, guardedLog, runGuarded, type PublisherLog } from './publisher-options.ts';
 import type { Publisher } from './publisher.ts';
 import { relayBatch, type FailedEvent } from './relay-batch.ts';
 import { RelayConnection } from './relay-connection.ts';
-import { backoffMs } from '@waybell/runtime/backoff';
 
 export interface RelayOptions extends OutboxPlace {
   /** Gives one connection for as long as the relay runs. */
@@ -13,7 +13,7 @@ export interface RelayOptions extends OutboxPlace {
   /** Events in one transaction, at most. 500 unless given. */
   batch?: number | undefined;
   /**
-   * Sleeps until it is notified. False behind a pooler that gives a connection for a transaction only: then it looks every 100 ms, as it
+   * Sleeps until it is notified. False behind a pooler that gives a connection for a transaction only: then it polls every 100 ms, as it
    * does where `max_prepared_transactions` of Postgres is above 0. True unless given.
    */
   listen?: boolean | undefined;
@@ -36,14 +36,14 @@ export interface Relay {
   /** Why it publishes nothing now, in words; undefined while it can. */
   trouble(): string | undefined;
   /**
-   * Takes no more events, and waits for those already taken, but no longer than this (10,000 ms): Postgres may not answer. The
+   * Claims no more events, and waits for those already claimed, but no longer than this (10,000 ms): Postgres may not answer. The
    * publisher stays open.
    */
   close(options?: { withinMs?: number | undefined }): Promise<void>;
 }
 
 const BATCH = 500;
-/** Between two looks: twice as long each time that nothing is found. */
+/** Between two polls: twice as long each time that nothing is found. */
 const LEAST_PAUSE_MS = 2;
 const MOST_PAUSE_MS = 16;
 /**
@@ -51,7 +51,7 @@ const MOST_PAUSE_MS = 16;
  * each other.
  */
 const AWAKE_MS = 500;
-/** Between two looks where it cannot sleep. */
+/** Between two polls where it cannot sleep. */
 const IDLE_PAUSE_MS = 100;
 /** A notification that is lost costs as much time, and nothing else. */
 const SLEEP_MS = 1_000;
@@ -59,7 +59,7 @@ const RETRY_MS = 1_000;
 /**
  * Events not confirmed by then are sent again later. Rows that others delete while a transaction is open cannot be cleaned up.
  */
-const HOLD_MS = 5_000;
+const CONFIRM_LIMIT_MS = 5_000;
 const CLOSE_LIMIT_MS = 10_000;
 
 /** Starts a relay. While Postgres or the broker is away, it waits and warns. */
@@ -67,10 +67,18 @@ export function createRelay(options: RelayOptions): Relay {
   return new OutboxRelay(options);
 }
 
-/** `holdMs`: how long it waits for confirms. */
+/**
+ * Polls while there are events, and sleeps until it is notified when there are none:
+ *
+ *     polling ── nothing for 500 ms ──> asleep: holds the lock that makes those who put events in notify
+ *        ↑                                 │
+ *        └── notified, or after 1 s ───────┘
+ *
+ * `confirmLimitMs`: how long it waits for confirms.
+ */
 export class OutboxRelay implements Relay {
   readonly #options: RelayOptions;
-  readonly #holdMs: number;
+  readonly #confirmLimitMs: number;
   readonly #log: PublisherLog;
   readonly #table: string;
   #listens: boolean;
@@ -78,19 +86,19 @@ export class OutboxRelay implements Relay {
   #trouble: string | undefined = 'it is not connected to Postgres yet';
   readonly #cut = new AbortController();
   readonly #halt = new AbortController();
-  readonly #held = new HeldKeys(() => systemClock.now());
+  readonly #skipped = new SkippedKeys(() => systemClock.now());
   readonly #ended: Promise<void>;
   #pauseMs = LEAST_PAUSE_MS;
   #foundAt = -Infinity;
   #published = 0;
   #failed = 0;
 
-  constructor(options: RelayOptions, { holdMs = HOLD_MS }: { holdMs?: number } = {}) {
+  constructor(options: RelayOptions, { confirmLimitMs = CONFIRM_LIMIT_MS }: { confirmLimitMs?: number } = {}) {
     checkNumbers({ batch: options.batch ?? BATCH });
     checkTexts({ schema: options.schema });
     this.#options = options;
-    this.#holdMs = holdMs;
-    this.#log = ownLog(options.log);
+    this.#confirmLimitMs = confirmLimitMs;
+    this.#log = guardedLog(options.log);
     this.#table = outboxTable(options);
     this.#listens = options.listen ?? true;
     this.#ended = this.#run();
@@ -113,10 +121,10 @@ export class OutboxRelay implements Relay {
   }
 
   async #run(): Promise<void> {
-    const [halt, cut, lock] = [this.#halt.signal, this.#cut.signal, sleepingLock(this.#table)];
+    const [halt, cut] = [this.#halt.signal, this.#cut.signal];
     while (!this.#halt.signal.aborted) {
       try {
-        const terms = { listens: this.#listens, lock, halt, cut };
+        const terms = { table: this.#table, listens: this.#listens, halt, cut };
         await RelayConnection.use(this.#options.pool, terms, (connection) => this.#relayBy(connection));
       } catch (error) {
         if (this.#halt.signal.aborted) return;
@@ -133,8 +141,8 @@ export class OutboxRelay implements Relay {
     while (!signal.aborted) {
       await publisher.ready({ signal }).catch(() => undefined);
       if (signal.aborted) return;
-      const taken = await this.#look(connection);
-      if (taken >= batch) continue;
+      const found = await this.#poll(connection);
+      if (found >= batch) continue;
       const isIdle = systemClock.now() - this.#foundAt > AWAKE_MS;
       if (isIdle && (await this.#sleep(connection))) continue;
       await connection.wait(isIdle ? IDLE_PAUSE_MS : this.#pauseMs, signal);
@@ -143,12 +151,12 @@ export class OutboxRelay implements Relay {
   }
 
   /**
-   * Waits until it is notified; false where nobody would notify it. Looks once more before: a transaction that began while it
+   * Waits until it is notified; false if nobody would notify it. Polls once more before: a transaction that began while it
    * was awake may just have ended.
    */
   async #sleep(connection: RelayConnection): Promise<boolean> {
     if (!(await connection.fallAsleep())) return false;
-    if ((await this.#look(connection)) === 0) await connection.wait(SLEEP_MS, this.#halt.signal);
+    if ((await this.#poll(connection)) === 0) await connection.wait(SLEEP_MS, this.#halt.signal);
     if (await connection.wakeUp()) return true;
     this.#listens = false;
     this.#log.warn(
@@ -159,38 +167,38 @@ export class OutboxRelay implements Relay {
   }
 
   /** Resolves with how many events it found. */
-  async #look(connection: RelayConnection): Promise<number> {
+  async #poll(connection: RelayConnection): Promise<number> {
     const { publisher, batch: most = BATCH, onFailed } = this.#options;
-    connection.looks();
+    connection.forgetNotifications();
     const batch = await relayBatch({
       postgres: connection,
       table: this.#table,
       publisher,
       most,
-      heldKeys: this.#held.keys,
-      holdMs: this.#holdMs,
+      skippedKeys: this.#skipped.keys,
+      confirmLimitMs: this.#confirmLimitMs,
     });
     this.#trouble = undefined;
-    this.#held.learn(batch);
+    this.#skipped.note(batch);
     this.#published += batch.published;
     this.#failed += batch.failed.length;
     if (batch.lateKeys.size > 0) this.#log.warn({ routingKeys: [...batch.lateKeys] }, 'outbox.events-late');
     for (const { guid, routingKey, why } of batch.failed) {
       this.#log.warn({ guid, routingKey, why }, 'outbox.event-failed');
-      unharmed(() => onFailed?.({ guid, routingKey, why }));
+      runGuarded(() => onFailed?.({ guid, routingKey, why }));
     }
-    if (batch.taken === 0) return 0;
+    if (batch.found === 0) return 0;
     this.#pauseMs = LEAST_PAUSE_MS;
     this.#foundAt = systemClock.now();
-    return batch.taken;
+    return batch.found;
   }
 }
 
 const BACKOFF = { firstMs: 1_000, longestMs: 30_000 };
 
-/** Routing keys whose events are not confirmed for now, so that they do not stand before all others; tried again ever more seldom. */
-export class HeldKeys {
-  readonly #held = new Map<string, { until: number; times: number }>();
+/** Routing keys whose events are not confirmed for now, so that they do not block all others; tried again ever more seldom. */
+export class SkippedKeys {
+  readonly #skipped = new Map<string, { until: number; times: number }>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -198,14 +206,14 @@ export class HeldKeys {
   }
 
   get keys(): string[] {
-    return [...this.#held].flatMap(([key, { until }]) => (until > this.#now() ? [key] : []));
+    return [...this.#skipped].flatMap(([key, { until }]) => (until > this.#now() ? [key] : []));
   }
 
-  learn({ confirmedKeys, lateKeys }: { confirmedKeys: Iterable<string>; lateKeys: Iterable<string> }): void {
-    for (const key of confirmedKeys) this.#held.delete(key);
+  note({ confirmedKeys, lateKeys }: { confirmedKeys: Iterable<string>; lateKeys: Iterable<string> }): void {
+    for (const key of confirmedKeys) this.#skipped.delete(key);
     for (const key of lateKeys) {
-      const times = (this.#held.get(key)?.times ?? 0) + 1;
-      this.#held.set(key, { until: this.#now() + backoffMs(BACKOFF, times), times });
+      const times = (this.#skipped.get(key)?.times ?? 0) + 1;
+      this.#skipped.set(key, { until: this.#now() + backoffMs(BACKOFF, times), times });
     }
   }
 }

@@ -9,7 +9,7 @@ import type { WrittenEvent } from './write-event.ts';
 type PendingEvent = {
   event: WrittenEvent;
   failures: number;
-  /** Gives its part of the budget back, or its wait for it up. */
+  /** Returns its bytes to the budget, or stops waiting for them. */
   leave: () => void;
   /** Runs until it is sent again. */
   timer?: NodeJS.Timeout;
@@ -86,7 +86,7 @@ export class Resending {
       this.#pending.add(pending);
       signal?.addEventListener('abort', giveUp);
       if (signal?.aborted === true) giveUp();
-      else this.#letIn(pending);
+      else this.#admit(pending);
     });
   }
 
@@ -106,7 +106,7 @@ export class Resending {
     return new NotConfirmed(guid, this.#troubleOfLine() ?? this.#trouble ?? 'the broker has not answered yet');
   }
 
-  #letIn(pending: PendingEvent): void {
+  #admit(pending: PendingEvent): void {
     const bytes = bytesOf(pending.event);
     const leave = () => this.#budget.giveBack(bytes);
     if (this.#budget.takeNow(bytes)) {
@@ -134,11 +134,11 @@ export class Resending {
         contentType: 'application/json',
         ...(this.#userId !== undefined && { userId: this.#userId }),
       },
-      (error) => this.#settled(pending, error),
+      (error) => this.#onAnswer(pending, error),
     );
   }
 
-  #settled(pending: PendingEvent, error: Error | undefined): void {
+  #onAnswer(pending: PendingEvent, error: Error | undefined): void {
     // Its sender gave up meanwhile.
     if (!this.#pending.has(pending)) return;
     if (error === undefined) {

@@ -60,7 +60,7 @@ afterAll(async () => {
 /** A relay sleeps, where it does at all, after half a second without an event. */
 async function untilIdle(): Promise<void> {
   const before = statements.length;
-  // A look is three of them: every 16 ms while it is awake, these are more than half a second's.
+  // A poll is three of them: every 16 ms while it is awake, these are more than half a second's.
   await until('it has found nothing for long', () => statements.length > before + 3 * 40);
 }
 

@@ -3,8 +3,8 @@ import type { Invalid } from '@waybell/events/event';
 import { writeExact } from '@waybell/events/exact-json';
 import { checkEvent } from '@waybell/rejected/check-event';
 import { nearestKey } from '@waybell/rejected/read-rejected-event';
-import { InvalidEvent } from './publish-errors.ts';
 import type { Event } from './events.ts';
+import { InvalidEvent } from './publish-errors.ts';
 
 type EventFields<E> = E extends Event
   ? { [Name in keyof E as Exclude<Name, 'guid' | 'occurred_at'>]: E[Name] } & {

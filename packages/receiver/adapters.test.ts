@@ -12,7 +12,7 @@ import { callbackHeaders } from '@waybell/notifications/callback';
 import { largestNotification } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createReceiver, type Receiver, readBody, type LambdaEvent } from './create-receiver.ts';
-import { sendTo, signedRequest, type SignedRequest } from './signed-request.ts';
+import { sendTo, signedRequest, type SignedRequest } from './testing.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const MAX_BYTES = 10_000;

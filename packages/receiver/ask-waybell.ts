@@ -1,19 +1,15 @@
 /** Calls of the API that keep a receiver subscribed. Needs `fetch` and nothing of Node. */
 import type { KeptSubscription } from './kept-subscription.ts';
 
-export type AskOptions = {
-  api: string | URL;
-  token: string | (() => string | Promise<string>);
-  /** Aborts requests under way. */
-  signal: AbortSignal;
-};
-
-/** The result of an action in the request. */
-export type PutEntry = {
-  action: string;
-  result: 'created' | 'changed' | 'unchanged' | 'refused';
-  subscription?: ToldSubscription;
-  problem?: ToldProblem;
+/** Each call rejects with an `ApiFailure`; without a request, for as long as the API wants to be left alone after a 429. */
+export type AskWaybell = {
+  secrets: () => Promise<string[]>;
+  put: (wanted: WantedSubscriptions) => Promise<PutEntry[]>;
+  subscription: (guid: string) => Promise<FetchedSubscription>;
+  test: (guid: string) => Promise<TestAnswered>;
+  switchOn: (guid: string) => Promise<FetchedSubscription>;
+  /** If several replicas want it at once, one gets it, and the others are answered 409. */
+  replayMissed: (guid: string, perSecond: number) => Promise<{ total: number }>;
 };
 
 export type WantedSubscriptions = {
@@ -22,15 +18,24 @@ export type WantedSubscriptions = {
   audit_field_set?: readonly string[];
 };
 
-/** A receiver's answer to a test. */
-export type Tested = { status: string; reason?: string; meaning?: string };
+/** The result of an action in the request. */
+export type PutEntry = {
+  action: string;
+  result: 'created' | 'changed' | 'unchanged' | 'refused';
+  subscription?: FetchedSubscription;
+  problem?: FetchedProblem;
+};
 
-export type ToldSubscription = KeptSubscription & { verification_token?: string };
-type ToldProblem = { type?: string; detail?: string };
+/** A receiver's answer to a test. */
+export type TestAnswered = { status: string; reason?: string; meaning?: string };
+
+export type FetchedSubscription = KeptSubscription & { verification_token?: string };
+
+type FetchedProblem = { type?: string; detail?: string };
 type Wrapped<T> = T & { data?: T };
 type FailedCall = 'unreachable' | 'no_rights' | 'too_many_requests' | 'not_taken';
 
-/** The API gave no answer, or not the one hoped for. */
+/** The API did not answer, or not with success. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly reason: FailedCall;
@@ -51,42 +56,39 @@ export class ApiFailure extends Error {
 }
 
 const WITHIN_MS = 30_000;
-/** A test is answered once its receiver has, which may take a minute. */
+/** The API answers a test when the receiver has answered, which may take a minute. */
 const TEST_WITHIN_MS = 90_000;
 
-/** Each call rejects with an `ApiFailure`. While the API wants to be left alone, it is. */
-export type AskWaybell = {
-  secrets: () => Promise<string[]>;
-  put: (wanted: WantedSubscriptions) => Promise<PutEntry[]>;
-  subscription: (guid: string) => Promise<ToldSubscription>;
-  test: (guid: string) => Promise<Tested>;
-  switchOn: (guid: string) => Promise<ToldSubscription>;
-  /** If several ask, one replays it: the others are answered 409. */
-  replayMissed: (guid: string, perSecond: number) => Promise<{ total: number }>;
-};
-
-export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
+export function askWaybell({
+  api,
+  token,
+  signal,
+}: {
+  api: string | URL;
+  token: string | (() => string | Promise<string>);
+  /** Aborts requests under way. */
+  signal: AbortSignal;
+}): AskWaybell {
   const base = new URL(String(api).replace(/\/*$/, '/'));
-  let rest: { until: number; failure: ApiFailure } | undefined;
+  let paused: { until: number; failure: ApiFailure } | undefined;
 
   const ask = async <T>(method: string, path: string, body?: object, withinMs = WITHIN_MS): Promise<T> => {
-    if (rest !== undefined && rest.until > Date.now()) throw rest.failure;
-    const response = await fetchWithin(withinMs, signal, async (ending) => {
+    if (paused !== undefined && paused.until > Date.now()) throw paused.failure;
+    const { answer, text } = await fetchWithin(withinMs, signal, async (ending) => {
       const authorization = `Bearer ${typeof token === 'function' ? await token() : token}`;
-      const answer = await fetch(new URL(path, base), {
+      const response = await fetch(new URL(path, base), {
         method,
         headers: { authorization, ...(body && { 'content-type': 'application/json; charset=utf-8' }) },
         body: body === undefined ? null : JSON.stringify(body),
         redirect: 'error',
         signal: ending,
       });
-      return { answer, text: await answer.text() };
+      return { answer: response, text: await response.text() };
     });
-    const { answer, text } = response;
     // The shapes are those of openapi.json.
     if (answer.ok) return readJson(text) as T;
     const failure = failureOf(answer, text);
-    if (failure.waitMs > 0) rest = { until: Date.now() + failure.waitMs, failure };
+    if (failure.waitMs > 0) paused = { until: Date.now() + failure.waitMs, failure };
     throw failure;
   };
 
@@ -108,9 +110,9 @@ export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
       return secrets.map(({ secret }) => secret);
     },
     put: (wanted) => several<PutEntry>(ask('PUT', 'v1/subscriptions', wanted)),
-    subscription: (guid) => one<ToldSubscription>(ask('GET', of(guid))),
-    test: (guid) => one<Tested>(ask('POST', of(guid, '/test'), {}, TEST_WITHIN_MS)),
-    switchOn: (guid) => one<ToldSubscription>(ask('PATCH', of(guid), { is_active: true })),
+    subscription: (guid) => one<FetchedSubscription>(ask('GET', of(guid))),
+    test: (guid) => one<TestAnswered>(ask('POST', of(guid, '/test'), {}, TEST_WITHIN_MS)),
+    switchOn: (guid) => one<FetchedSubscription>(ask('PATCH', of(guid), { is_active: true })),
     replayMissed: (guid, perSecond) =>
       one<{ total: number }>(
         ask('POST', 'v1/replays', { subscription_guid: guid, missed: true, per_second: perSecond }),
@@ -118,6 +120,7 @@ export function askWaybell({ api, token, signal }: AskOptions): AskWaybell {
   };
 }
 
+/** Aborts the work after this long, or with the signal. No `AbortSignal.any`: Node 20 keeps what it makes for as long as the signal. */
 async function fetchWithin<T>(
   withinMs: number,
   signal: AbortSignal,
@@ -163,10 +166,10 @@ function failureOf({ status, headers }: Response, text: string): ApiFailure {
 }
 
 /** Its `detail` names everything that is wrong, and where. */
-function problemIn(text: string): ToldProblem {
+function problemIn(text: string): FetchedProblem {
   try {
     // A proxy may answer anything.
-    const body = JSON.parse(text) as ToldProblem | null;
+    const body = JSON.parse(text) as FetchedProblem | null;
     return body ?? {};
   } catch {
     return {};

@@ -1,9 +1,10 @@
-import type { Follow } from './read-notification.ts';
+/** A receiver for each kind of server: Node's own, `fetch`, Fastify and AWS Lambda. Each reads a request and writes the answer that `receive` gives. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Interface } from './parse-notification.ts';
-import { receiving, type Receive, type ReceiveOptions, type Answer, type Refuse, inTime } from './receive.ts';
+import type { Follow } from './read-notification.ts';
+import { inTime, receiving, type Answer, type Receive, type ReceiveOptions, type Refuse } from './receive.ts';
+import { refuse, refuseParsedBody, type Refusal } from './refusal.ts';
 import { requireNumbers, requireTimers } from './require-options.ts';
-import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
-import { refuse, type Refusal, refuseParsedBody } from './refusal.ts';
 
 export type ReceiverOptions<I extends Interface> = ReceiveOptions<I> & {
   /**
@@ -57,8 +58,7 @@ function receivingOf(options: ReceiverOptions<'shipper'> | ReceiverOptions<'carr
 /** The functions that answer requests, and the limit of a body. */
 type Serving = { receive: Receive; refuseRequest: Refuse; limits: BodyLimits };
 
-/** Members that a framework may have added to Node's request. */
-type ParsedRequest = { body?: unknown; rawBody?: unknown };
+type BodyLimits = { maxBytes: number; withinMs: number };
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -80,64 +80,15 @@ function serveNode(serving: Serving): NodeListener {
 }
 
 async function answerTo(
-  request: IncomingMessage & ParsedRequest,
+  request: IncomingMessage & { body?: unknown; rawBody?: unknown },
   { receive, refuseRequest, limits }: Serving,
 ): Promise<Answer> {
   const { method = '', headers } = request;
   if (method !== 'POST') return receive({ method, headers, body: '' });
-  // A parser before this one has read it: the bytes are there if that kept them.
-  if (request.readableDidRead) return receive({ method, headers, body: keptOf(request) });
+  // The framework's parser has read it: the bytes are there if that kept them.
+  if (request.readableDidRead) return receive({ method, headers, body: request.rawBody ?? request.body });
   const body = await readBody(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, limits);
   return 'kind' in body ? refuseRequest(body) : receive({ method, headers, body });
-}
-
-function keptOf({ body, rawBody }: ParsedRequest): unknown {
-  return rawBody ?? body;
-}
-
-type BodyLimits = { maxBytes: number; withinMs: number };
-
-/** Reads a body to its end. Returns an answer for one that is too large, too slow or broken off; the rest is not read. */
-export async function readBody(
-  chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, withinMs }: BodyLimits,
-): Promise<Buffer | Refusal> {
-  const waiting = new AbortController();
-  const read = await inTime(readAll(chunks, maxBytes, waiting.signal), withinMs);
-  waiting.abort();
-  return read === 'late' ? refuse('body_too_slow', `the body took more than ${withinMs} ms`) : read;
-}
-
-const FIRST_BYTES = 16 * 1024;
-
-/** Copies chunks into one buffer: kept as they are, chunks of a byte would take a hundred times their size. */
-async function readAll(
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  waiting: AbortSignal,
-): Promise<Buffer | Refusal> {
-  // Left early, `for await` would end the stream, and with it the connection that the answer takes.
-  const iterator = chunks[Symbol.asyncIterator]();
-  let buffer = Buffer.alloc(0);
-  let bytes = 0;
-  try {
-    for (;;) {
-      const { done, value: chunk } = await iterator.next();
-      if (done || waiting.aborted) return buffer.subarray(0, bytes);
-      const end = bytes + chunk.byteLength;
-      if (end > maxBytes)
-        return refuse('body_too_large', `the body has more than ${maxBytes} bytes: see "maxBodyBytes"`);
-      if (end > buffer.length) {
-        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(FIRST_BYTES, end, buffer.length * 2)));
-        buffer.copy(larger, 0, 0, bytes);
-        buffer = larger;
-      }
-      buffer.set(chunk, bytes);
-      bytes = end;
-    }
-  } catch {
-    return refuse('body_incomplete', 'the body broke off');
-  }
 }
 
 function serveFetch({ receive, refuseRequest, limits }: Serving): (request: Request) => Promise<Response> {
@@ -229,4 +180,47 @@ function methodOf({ httpMethod, requestContext = {} }: LambdaEvent): string {
   // Format 2.0 of API Gateway, and function URLs, have it there.
   const { http } = requestContext as { http?: { method?: string } };
   return httpMethod ?? http?.method ?? '';
+}
+
+/** Reads a body to its end. Returns an answer for one that is too large, too slow or broken off; the rest is not read. */
+export async function readBody(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, withinMs }: BodyLimits,
+): Promise<Buffer | Refusal> {
+  const ended = new AbortController();
+  const read = await inTime(readAll(chunks, maxBytes, ended.signal), withinMs);
+  ended.abort();
+  return read === 'late' ? refuse('body_too_slow', `the body took more than ${withinMs} ms`) : read;
+}
+
+const FIRST_BYTES = 16 * 1024;
+
+/** Copies chunks into one buffer: kept as they are, chunks of a byte would take a hundred times their size. */
+async function readAll(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  ended: AbortSignal,
+): Promise<Buffer | Refusal> {
+  // Left early, `for await` would end the stream, and with it the connection that the answer takes.
+  const iterator = chunks[Symbol.asyncIterator]();
+  let buffer = Buffer.alloc(0);
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value: chunk } = await iterator.next();
+      if (done || ended.aborted) return buffer.subarray(0, bytes);
+      const end = bytes + chunk.byteLength;
+      if (end > maxBytes)
+        return refuse('body_too_large', `the body has more than ${maxBytes} bytes: see "maxBodyBytes"`);
+      if (end > buffer.length) {
+        const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(FIRST_BYTES, end, buffer.length * 2)));
+        buffer.copy(larger, 0, 0, bytes);
+        buffer = larger;
+      }
+      buffer.set(chunk, bytes);
+      bytes = end;
+    }
+  } catch {
+    return refuse('body_incomplete', 'the body broke off');
+  }
 }

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { until } from '@waybell/runtime/testing/until';
-import { ApiFailure, askWaybell, type AskWaybell, type PutEntry, type ToldSubscription } from './ask-waybell.ts';
-import { keepSubscribed, type KeepSubscribedOptions, looking } from './keep-subscribed.ts';
+import { ApiFailure, askWaybell, type AskWaybell, type PutEntry, type FetchedSubscription } from './ask-waybell.ts';
+import { keepSubscribed, type KeepSubscribedOptions, reconciling } from './keep-subscribed.ts';
 import { keepingTroubles, troubleOf, type KeepingChange, type KeepingTrouble } from './kept-subscription.ts';
 import { pauseBefore, switchingOn, type SwitchingTimes } from './switching-on.ts';
 
@@ -70,13 +70,13 @@ describe('keepSubscribed', () => {
   });
 });
 
-describe('looks at the API', () => {
+describe('comparing with the API', () => {
   test('come soon again where it is away, and ever more seldom, up to every five minutes', async () => {
     // Not those of other things in this process, which are shorter; 30 s are the limit of a call.
     using timers = passing((ms) => ms >= 4_000 && ms !== 30_000);
     const kept = keepSubscribed({ follow: () => undefined }, { ...options, onTrouble: () => undefined });
     const gapsMs = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000];
-    await until('it has looked often', () => timers.passed.length > gapsMs.length);
+    await until('it has asked often', () => timers.passed.length > gapsMs.length);
     await kept.close();
     expect(areAbout(timers.passed, gapsMs)).toEqual(gapsMs.map(() => true));
     expect(new Set(timers.passed).size).toBeGreaterThan(1);
@@ -100,7 +100,7 @@ describe('troubles', () => {
     const denied: KeepingTrouble = { reason: 'no_rights', detail: '403' };
     for (const each of [away, { ...away }, denied, denied]) troubles.raise('api', each);
     expect(troubles.standing()).toEqual([denied]);
-    troubles.settle('api');
+    troubles.end('api');
     troubles.raise('api', denied);
     expect(told).toEqual([away, denied, denied]);
   });
@@ -264,7 +264,7 @@ describe('a call of the API', () => {
   });
 });
 
-const aSubscription = (what: Partial<ToldSubscription> = {}): ToldSubscription => ({
+const aSubscription = (what: Partial<FetchedSubscription> = {}): FetchedSubscription => ({
   guid: 'a-guid',
   action: 'order.created',
   callback_url: 'https://receiver.example.com/waybell',
@@ -303,9 +303,9 @@ function hearing() {
   return { troubles, changes, keeping, onChange: (change: KeepingChange) => void changes.push(change) };
 }
 
-describe('a look', () => {
+describe('reconciling', () => {
   const wanted = { callback_url: 'https://a.test', actions: ['order.*'] };
-  function aLook(what: Partial<AskWaybell>) {
+  function aReconciler(what: Partial<AskWaybell>) {
     const { signal } = new AbortController();
     const { asked, waybell } = anApi(what);
     const { keeping: troubles, onChange, ...heard } = hearing();
@@ -316,10 +316,10 @@ describe('a look', () => {
       attended,
       standing: troubles.standing,
       ...heard,
-      ...looking({ waybell, wanted, troubles, onChange, attend, signal }),
+      ...reconciling({ waybell, wanted, troubles, onChange, attend, signal }),
     };
   }
-  const entry = (action: string, result: PutEntry['result'], what: Partial<ToldSubscription> = {}): PutEntry => ({
+  const entry = (action: string, result: PutEntry['result'], what: Partial<FetchedSubscription> = {}): PutEntry => ({
     action,
     result,
     subscription: aSubscription({ guid: `guid of ${action}`, action, ...what }),
@@ -332,11 +332,11 @@ describe('a look', () => {
       entry('c', 'unchanged'),
       { action: 'd', result: 'refused' as const, problem: { detail: 'no' } },
     ];
-    const { look, state, checks, asked, attended, changes, standing } = aLook({
+    const { reconcile, state, checks, asked, attended, changes, standing } = aReconciler({
       secrets: async () => ['a-secret'],
       put: async () => entries,
     });
-    expect(await look()).toBe(0);
+    expect(await reconcile()).toBe(0);
     expect(asked.map((each) => each.split(' ')[0])).toEqual(['secrets', 'put']);
     expect(changes).toEqual([
       { kind: 'subscribed', action: 'a', guid: 'guid of a' },
@@ -353,10 +353,12 @@ describe('a look', () => {
 
   test('says of what it had to change again that something else changes it', async () => {
     const results: PutEntry['result'][] = ['changed', 'unchanged', 'changed'];
-    const { look, state, troubles } = aLook({ put: async () => [entry('a', results.shift() ?? 'unchanged')] });
+    const { reconcile, state, troubles } = aReconciler({
+      put: async () => [entry('a', results.shift() ?? 'unchanged')],
+    });
     const lookedAt = new Set<Date | undefined>();
     for (const reasons of [[], [], ['changed_elsewhere']]) {
-      await look();
+      await reconcile();
       lookedAt.add(state().lookedAt);
       expect(troubles.map(({ reason }) => reason)).toEqual(reasons);
     }
@@ -365,29 +367,29 @@ describe('a look', () => {
 
   test('says what the API wants to be left alone for', async () => {
     const put = () => Promise.reject(new ApiFailure('too_many_requests', '429', { status: 429, waitMs: 7_000 }));
-    const { look, standing, state } = aLook({ put });
-    expect([await look(), state().lookedAt]).toEqual([7_000, undefined]);
+    const { reconcile, standing, state } = aReconciler({ put });
+    expect([await reconcile(), state().lookedAt]).toEqual([7_000, undefined]);
     expect(standing()).toEqual([{ reason: 'too_many_requests', detail: '429' }]);
   });
 
   test('comes ever more seldom because of strangers, and soon again where it taught something', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
     let secret = 'one';
-    const { checks, asked } = aLook({ secrets: async () => [secret] });
-    const looks: number[] = [];
+    const { checks, asked } = aReconciler({ secrets: async () => [secret] });
+    const asks: number[] = [];
     const learnsAt = async (now: number) => {
       clock.mockReturnValue(now);
       const before = asked.length;
       const hasLearned = await checks.learn();
-      if (asked.length > before) looks.push(now);
+      if (asked.length > before) asks.push(now);
       return hasLearned;
     };
     expect(await learnsAt(0)).toBe(true);
     for (let now = 500; now <= 200_000; now += 500) expect(await learnsAt(now)).toBe(false);
-    expect(looks).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 123_000, 183_000]);
+    expect(asks).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000, 123_000, 183_000]);
     secret = 'other';
     expect([await learnsAt(300_000), await learnsAt(301_000)]).toEqual([true, false]);
-    expect(looks.slice(-2)).toEqual([300_000, 301_000]);
+    expect(asks.slice(-2)).toEqual([300_000, 301_000]);
     clock.mockRestore();
   });
 });
@@ -416,8 +418,8 @@ describe('switching on', () => {
       troubles.raise(name, { reason: 'switched_off', detail: name });
     attend(off());
     await until('it has asked for all', () => asked.filter((each) => each.startsWith('subscription')).length === 3);
-    const [looked, replayed] = ['subscription a-guid', 'replayMissed a-guid 7'];
-    expect(asked).toEqual([looked, 'test a-guid', 'switchOn a-guid', replayed, looked, replayed, looked]);
+    const [read, replayed] = ['subscription a-guid', 'replayMissed a-guid 7'];
+    expect(asked).toEqual([read, 'test a-guid', 'switchOn a-guid', replayed, read, replayed, read]);
     const of = { action: 'order.created', guid: 'a-guid' };
     expect(heard.changes).toEqual([
       { kind: 'switched_on', ...of },
@@ -498,7 +500,7 @@ describe('switching on', () => {
       await settled();
       // Another begins only where the first has ended.
       attend(off('other'));
-      await until('the other is looked at', () => asked.includes('subscription other'));
+      await until('the other is read', () => asked.includes('subscription other'));
       expect(asked.filter((each) => each === 'subscription a-guid')).toHaveLength(count);
       expect([...new Set(names.mock.calls.map(([name]) => name))]).toEqual(raised);
       expect(heard.changes).toEqual([]);

@@ -1,3 +1,5 @@
+/** The state that `keepSubscribed` shows: subscriptions, changes that were made, and the troubles that last. */
+
 /** A subscription as `GET /v1/subscriptions` shows it. */
 export type KeptSubscription = {
   guid: string;
@@ -37,7 +39,7 @@ export type KeepingTrouble = {
     | 'stopped'
     | 'suspended';
   detail: string;
-  /** Unless it is of the API. */
+  /** Absent if the trouble is that of the API. */
   action?: string;
 };
 
@@ -46,7 +48,6 @@ export type KeepingChange = {
   kind: 'subscribed' | 'changed' | 'switched_on' | 'replayed';
   action: string;
   guid: string;
-} & {
   count?: number;
 };
 
@@ -62,7 +63,7 @@ export type KeepingTroubles = {
   standing: () => KeepingTrouble[];
   /** Begins a trouble, in the place of another of the same name. */
   raise: (name: string, trouble: KeepingTrouble) => void;
-  settle: (name: string) => void;
+  end: (name: string) => void;
 };
 
 /** Tracks troubles. Reports each when it begins, not again while it lasts. */
@@ -75,11 +76,11 @@ export function keepingTroubles(onTrouble: (trouble: KeepingTrouble) => void): K
       standing.set(name, trouble);
       if (before?.reason !== trouble.reason || before.detail !== trouble.detail) onTrouble(trouble);
     },
-    settle: (name) => void standing.delete(name),
+    end: (name) => void standing.delete(name),
   };
 }
 
-/** Trouble: a subscription that was right had another URL or other fields, and was changed back. */
+/** Returns the trouble of a subscription that was right, had another URL or other fields, and was changed back. */
 export function contested(action: string): KeepingTrouble {
   const detail =
     'something else changed it since the last look, and it was changed back: a replica with other options?';

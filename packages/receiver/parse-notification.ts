@@ -1,4 +1,4 @@
-import { type ExactObject, type ExactValue, readExact, writeExact } from '@waybell/events/exact-json';
+import { readExact, writeExact, type ExactObject, type ExactValue } from '@waybell/events/exact-json';
 import { actionNames } from './action-names.ts';
 import type { CarrierNotification, ShipperNotification } from './notifications.ts';
 import { refuse, type Refusal } from './refusal.ts';

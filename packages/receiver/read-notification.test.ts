@@ -10,7 +10,7 @@ import { isSigned, type Checks } from './checks.ts';
 import { createReceiver } from './create-receiver.ts';
 import { parseNotification, type Interface, type NotificationOf, stringify } from './parse-notification.ts';
 import { readNotification, type ReceivedRequest } from './read-notification.ts';
-import { signedRequest } from './signed-request.ts';
+import { signedRequest } from './testing.ts';
 
 const aSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 const secret = aSecret();

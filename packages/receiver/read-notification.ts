@@ -1,12 +1,12 @@
 import {
+  isLater,
   isSigned,
   isTokenOf,
   requireChecks,
   secretsIn,
-  TOLERANCE_S,
   tokensIn,
+  TOLERANCE_S,
   type Checks,
-  isLater,
   type LaterChecks,
   type Secrets,
   type Tokens,
@@ -39,6 +39,19 @@ export type About = {
 export type Received<I extends Interface> = Parsed<I> & About;
 
 export type ReadOptions<I extends Interface> = { interface: I } & Checks;
+
+/** Values that a receiver learns while it runs, in addition to its options: `keepSubscribed` reads them from the API. */
+export type LearnedChecks = {
+  /** Signing secrets that are valid now. */
+  secrets: () => readonly string[];
+  /** Verification tokens of the subscriptions that are kept. */
+  tokens: () => readonly string[];
+  /** Asks whether there are others now, not too often. Resolves with whether there are; never rejects. */
+  learn: () => Promise<boolean>;
+};
+
+/** Called by `keepSubscribed`: from then on the receiver verifies with learned values, too. */
+export type Follow = (learned: LearnedChecks) => void;
 
 /**
  * Verifies a request and reads it. Every way in which a request can be wrong is an answer, not an error. Rejects where
@@ -138,31 +151,15 @@ function isFetched(headers: HeadersLike): headers is { get(name: string): string
   return typeof headers.get === 'function';
 }
 
-/** Values that a receiver learns while it runs, in addition to its options: `keepSubscribed` reads them from the API. */
-export type LearnedChecks = {
-  /** Signing secrets that are valid now. */
-  secrets: () => readonly string[];
-  /** Verification tokens of the subscriptions that are kept. */
-  tokens: () => readonly string[];
-  /** Asks whether there are others now, not too often. Resolves with whether there are; never rejects. */
-  learn: () => Promise<boolean>;
-};
-
-/** Called by `keepSubscribed`: from then on the receiver verifies with learned values, too. */
-export type Follow = (learned: LearnedChecks) => void;
-
-type Options<I extends Interface> = { interface: I } & (Checks | LaterChecks);
-
-type LearningReader<I extends Interface> = {
-  follow: Follow;
-  read: (request: ReceivedRequest) => Promise<Received<I> | Refusal>;
-};
+type LearningOptions<I extends Interface> = { interface: I } & (Checks | LaterChecks);
 
 /**
  * Reads like `readNotification`, with given and learned values. A request that matches neither is checked again after more was
  * learned.
  */
-export function learningReader<I extends Interface>(options: Options<I>): LearningReader<I> {
+export function learningReader<I extends Interface>(
+  options: LearningOptions<I>,
+): { follow: Follow; read: (request: ReceivedRequest) => Promise<Received<I> | Refusal> } {
   let learned: LearnedChecks | undefined;
   const read = (request: ReceivedRequest) => readNotification(request, withLearned(options, learned));
   return {
@@ -181,7 +178,7 @@ function isUnknown(reading: { kind: string; reason?: string }): boolean {
 }
 
 function withLearned<I extends Interface>(
-  options: Options<I>,
+  options: LearningOptions<I>,
   learned: LearnedChecks | undefined,
 ): { interface: I } & Checks {
   const { secrets, tokens } = options;

@@ -3,7 +3,7 @@ import { until } from '@waybell/runtime/testing/until';
 import type { LearnedChecks } from './read-notification.ts';
 import { memoryStore, type Store } from './store.ts';
 import { receiving, type ReceiveOptions, type Trouble } from './receive.ts';
-import { signedRequest } from './signed-request.ts';
+import { signedRequest } from './testing.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const newer = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';

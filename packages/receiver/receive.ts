@@ -1,17 +1,27 @@
+/**
+ * From a request to its answer: verifies, reads, recognises repeats and hands over.
+ *
+ *     4xx               the request is refused, with a reason; 500 if something read its body before
+ *     200 handled       the work has ended; `queued` if it was stored for later
+ *     200 repeated      it was handled before
+ *     200 test          a test, which causes nothing else
+ *     503 in_progress   another process handles it: it may fail yet
+ *     500, 503 failed   the work, the store, a check or the time limit: Waybell sends it again
+ */
+import { actionNames } from './action-names.ts';
 import { requireUsable, type LaterChecks } from './checks.ts';
-import { guardStore, type Store, memoryStore } from './store.ts';
+import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import {
   learningReader,
+  type About,
   type Follow,
   type ReadOptions,
   type Received,
   type ReceivedRequest,
-  type About,
 } from './read-notification.ts';
-import { requireInterface, type Interface, type NotificationOf } from './parse-notification.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { requireFunctions, requireTimers } from './require-options.ts';
-import { actionNames } from './action-names.ts';
+import { guardStore, memoryStore, type Store } from './store.ts';
 
 export type ReceiveOptions<I extends Interface> = (ReadOptions<I> | ({ interface: I } & LaterChecks)) &
   WorkOptions<I> & {
@@ -31,14 +41,53 @@ export type ReceiveOptions<I extends Interface> = (ReadOptions<I> | ({ interface
     handleWithinMs?: number;
   };
 
+/**
+ * The work for a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has all
+ * actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
+ */
+export type Work<I extends Interface> =
+  | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
+  | { on: Handlers<I>; handle?: never; otherwise?: never; enqueue?: never }
+  | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
+  | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
+
+/** Handlers by action. */
+export type Handlers<I extends Interface> = {
+  [A in NotificationOf<I>['action']]: (
+    notification: Extract<NotificationOf<I>, { action: A }>,
+    about: About,
+  ) => unknown;
+};
+
+export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
+
+type WorkOptions<I extends Interface> = { interface: I } & Work<I> & {
+    /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
+    onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
+  };
+
+/** A problem with a request, for people to read. */
+export type Trouble = Refusal | Failure;
+
+/** Something here failed, not the request. */
+export type Failure = {
+  kind: 'failed';
+  in: 'checks' | 'store' | 'work' | 'time limit';
+  error: unknown;
+  id?: string;
+  action?: string;
+};
+
 export type Answer = { status: number; headers: Record<string, string>; body: string };
+
 export type Receive = (request: ReceivedRequest & { method: string }) => Promise<Answer>;
+
 /** Answers a request whose body could not even be read. */
 export type Refuse = (refusal: Refusal) => Answer;
 
 const HANDLE_WITHIN_MS = 60_000;
 
-/** Verifies, reads, recognises repeats and hands over: from a request to its answer. */
+/** Makes the functions that answer requests. Throws if the options cannot be used. */
 export function receiving<I extends Interface>(
   options: ReceiveOptions<I>,
 ): { receive: Receive; refuseRequest: Refuse; follow: Follow } {
@@ -48,24 +97,24 @@ export function receiving<I extends Interface>(
   if (onTest !== 'handle') requireFunctions({ onTest });
   requireTimers({ handleWithinMs: withinMs });
   const store = guardStore(options.store ?? memoryStore());
-  const [work, tell] = [workOf(options), tellTrouble(options.onTrouble)];
+  const [work, report] = [workOf(options), troubleReporter(options.onTrouble)];
   const { read, follow } = learningReader<I>(options);
   const isQueued = options.enqueue !== undefined;
 
   const failed = (about: Omit<Failure, 'kind'>, status: 500 | 503): Answer => {
-    tell({ kind: 'failed', ...about });
+    report({ kind: 'failed', ...about });
     return answer(status, { status: 'failed', in: about.in });
   };
 
   const refuseRequest: Refuse = (refusal) => {
-    tell(refusal);
+    report(refusal);
     const { kind, status, ...why } = refusal;
     return answer(status, { status: kind, ...why });
   };
 
   const receiveOnce = async (received: Received<I>): Promise<Answer> => {
     const { id, action } = received;
-    const onUnrecorded = (error: unknown) => tell({ kind: 'failed', in: 'store', error, id, action });
+    const onUnrecorded = (error: unknown) => report({ kind: 'failed', in: 'store', error, id, action });
     const outcome = await doOnce(id, () => work(received), { store, onUnrecorded });
     switch (outcome.kind) {
       case 'done':
@@ -123,101 +172,6 @@ function answer(status: number, body: Record<string, string>, headers: Record<st
   return { status, headers: { 'content-type': 'application/json', ...allow, ...headers }, body: JSON.stringify(body) };
 }
 
-type DoOnceResult =
-  | { kind: 'done' | 'repeated' | 'in_progress' }
-  | { kind: 'failed'; in: 'store' | 'work'; error: unknown };
-
-type OnceOptions = {
-  store: Store;
-  /** Gets why the store does not know how work ended, so that it may be done twice. */
-  onUnrecorded: (error: unknown) => void;
-};
-
-/** Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes. */
-async function doOnce(id: string, work: () => unknown, { store, onUnrecorded }: OnceOptions): Promise<DoOnceResult> {
-  let begun;
-  try {
-    begun = await store.begin(id);
-  } catch (error) {
-    return { kind: 'failed', in: 'store', error };
-  }
-  if (begun.kind === 'done') return { kind: 'repeated' };
-  if (begun.kind === 'in_progress') return begun;
-  const { lease } = begun;
-  const renewing = renew(store, id, lease);
-  try {
-    await work();
-  } catch (error) {
-    clearInterval(renewing);
-    await record(store.fail(id, lease), onUnrecorded);
-    return { kind: 'failed', in: 'work', error };
-  }
-  clearInterval(renewing);
-  await record(store.finish(id, lease), onUnrecorded);
-  return { kind: 'done' };
-}
-
-const RECORDED_WITHIN_MS = 1_000;
-
-/** Waits for the store, but not for long: the deliverer waits as well. */
-async function record(recording: Promise<void>, onUnrecorded: OnceOptions['onUnrecorded']): Promise<void> {
-  const recorded = await inTime(recording.catch(onUnrecorded), RECORDED_WITHIN_MS);
-  if (recorded === 'late') onUnrecorded(new Error(`not recorded after ${RECORDED_WITHIN_MS} ms`));
-}
-
-function renew(store: Store, id: string, lease: string): NodeJS.Timeout {
-  let isUnderWay = false;
-  const renewOnce = async (): Promise<void> => {
-    // A store that hangs must not gather renewals, each with a connection of its own.
-    if (isUnderWay) return;
-    isUnderWay = true;
-    await store.renew(id, lease).catch(() => undefined);
-    isUnderWay = false;
-  };
-  // Not renewed once, it has two more chances before it is over.
-  return setInterval(() => void renewOnce(), store.leaseMs / 3).unref();
-}
-
-/**
- * Resolves with the promise's value, or with `late` if that takes longer: the work goes on, but its result is no longer awaited.
- */
-export async function inTime<T>(promise: Promise<T>, withinMs: number): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const isLate = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, withinMs, 'late').unref();
-  });
-  try {
-    return await Promise.race([promise, isLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-export type Handle<I extends Interface> = (notification: NotificationOf<I>, about: About) => unknown;
-
-/** Handlers by action. */
-export type Handlers<I extends Interface> = {
-  [A in NotificationOf<I>['action']]: (
-    notification: Extract<NotificationOf<I>, { action: A }>,
-    about: About,
-  ) => unknown;
-};
-
-/**
- * The work for a notification. It is answered with 200 once that has resolved, and comes again if it throws. `on` has all
- * actions, or `otherwise` gets the rest. `enqueue` resolves when it has stored `received.body` for later.
- */
-export type Work<I extends Interface> =
-  | { handle: Handle<I>; on?: never; otherwise?: never; enqueue?: never }
-  | { on: Handlers<I>; handle?: never; otherwise?: never; enqueue?: never }
-  | { on: Partial<Handlers<I>>; otherwise: Handle<I>; handle?: never; enqueue?: never }
-  | { enqueue: (received: Received<I>) => unknown; handle?: never; on?: never; otherwise?: never };
-
-type WorkOptions<I extends Interface> = { interface: I } & Work<I> & {
-    /** Gets an action that this version does not know (`enqueue` gets it too); without it a warning is printed, once for each action. */
-    onUnknownAction?: (received: Extract<Received<I>, { kind: 'unknown_action' }>) => unknown;
-  };
-
 /** Returns the work of the options. Throws if they leave a notification without work, or name an unknown action. */
 function workOf<I extends Interface>(options: WorkOptions<I>): (received: Received<I>) => unknown {
   const { handle, on, otherwise, enqueue, onUnknownAction = warnOnce() } = options;
@@ -251,24 +205,68 @@ function warnOnce(): (received: { action: string }) => void {
   };
 }
 
-/** Something here failed, not the request. */
-export type Failure = {
-  kind: 'failed';
-  in: 'checks' | 'store' | 'work' | 'time limit';
-  error: unknown;
-  id?: string;
-  action?: string;
-};
+type DoOnceResult =
+  | { kind: 'done' | 'repeated' | 'in_progress' }
+  | { kind: 'failed'; in: 'store' | 'work'; error: unknown };
 
-/** A problem of a request, for people to look at. */
-export type Trouble = Refusal | Failure;
+/**
+ * Does something unless it was done before, or is being done. The lease is renewed until the work ends, however long that takes.
+ * `onUnrecorded` gets why the store does not know how work ended, so that it may be done twice.
+ */
+async function doOnce(
+  id: string,
+  work: () => unknown,
+  { store, onUnrecorded }: { store: Store; onUnrecorded: (error: unknown) => void },
+): Promise<DoOnceResult> {
+  let begun;
+  try {
+    begun = await store.begin(id);
+  } catch (error) {
+    return { kind: 'failed', in: 'store', error };
+  }
+  if (begun.kind === 'done') return { kind: 'repeated' };
+  if (begun.kind === 'in_progress') return begun;
+  const { lease } = begun;
+  const renewing = renew(store, id, lease);
+  try {
+    await work();
+  } catch (error) {
+    clearInterval(renewing);
+    await record(store.fail(id, lease), onUnrecorded);
+    return { kind: 'failed', in: 'work', error };
+  }
+  clearInterval(renewing);
+  await record(store.finish(id, lease), onUnrecorded);
+  return { kind: 'done' };
+}
+
+const RECORDED_WITHIN_MS = 1_000;
+
+/** Waits for the store, but not for long: the deliverer waits as well. */
+async function record(recording: Promise<void>, onUnrecorded: (error: unknown) => void): Promise<void> {
+  const recorded = await inTime(recording.catch(onUnrecorded), RECORDED_WITHIN_MS);
+  if (recorded === 'late') onUnrecorded(new Error(`not recorded after ${RECORDED_WITHIN_MS} ms`));
+}
+
+function renew(store: Store, id: string, lease: string): NodeJS.Timeout {
+  let isUnderWay = false;
+  const renewOnce = async (): Promise<void> => {
+    // A store that hangs must not gather renewals, each with a connection of its own.
+    if (isUnderWay) return;
+    isUnderWay = true;
+    await store.renew(id, lease).catch(() => undefined);
+    isUnderWay = false;
+  };
+  // Not renewed once, it has two more chances before it is over.
+  return setInterval(() => void renewOnce(), store.leaseMs / 3).unref();
+}
 
 /** Calls the integrator's hook, whose faults must leave no request without an answer, and must not end the process. */
-function tellTrouble(onTrouble: (trouble: Trouble) => unknown = printer()): (trouble: Trouble) => void {
+function troubleReporter(onTrouble: (trouble: Trouble) => unknown = printer()): (trouble: Trouble) => void {
   requireFunctions({ onTrouble });
   return (trouble) => {
-    const told = async (): Promise<unknown> => onTrouble(trouble);
-    told().catch((error: unknown) => console.error('waybell receiver: onTrouble', error));
+    const call = async (): Promise<unknown> => onTrouble(trouble);
+    call().catch((error: unknown) => console.error('waybell receiver: onTrouble', error));
   };
 }
 
@@ -283,4 +281,19 @@ function printer(): (trouble: Trouble) => void {
     printed.add(reason);
     console.error(`waybell receiver: ${reason}: ${detail}${status < 500 ? ' (further ones are not printed)' : ''}`);
   };
+}
+
+/**
+ * Resolves with the promise's value, or with `late` if that takes longer: the work goes on, but its result is no longer awaited.
+ */
+export async function inTime<T>(promise: Promise<T>, withinMs: number): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, withinMs, 'late').unref();
+  });
+  try {
+    return await Promise.race([promise, isLate]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

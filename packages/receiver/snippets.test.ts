@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { freePort } from '@waybell/stack/ports';
-import { sendTo } from './signed-request.ts';
+import { sendTo } from './testing.ts';
 
 const run = promisify(execFile);
 const folder = import.meta.dirname;

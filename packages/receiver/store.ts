@@ -1,5 +1,5 @@
-import { requireTimers, requireNumbers } from './require-options.ts';
 import { randomUUID } from 'node:crypto';
+import { requireNumbers, requireTimers } from './require-options.ts';
 
 /**
  * Remembers which notifications were handled, by `webhook-id`, for all processes that share it. A process that begins one has a

@@ -9,9 +9,9 @@ import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
 import { memoryStore, KEEP_MS, type Store } from './store.ts';
-import { inTransaction, postgresStore, receivedTable, recordOnce } from './postgres-store.ts';
-import { redisStore } from './redis-store.ts';
-import { sendTo } from './signed-request.ts';
+import { inTransaction, postgresStore, receivedTable, recordOnce } from './postgres.ts';
+import { redisStore } from './redis.ts';
+import { sendTo } from './testing.ts';
 import { kinds, openStore, type StoreKind } from './testing/open-store.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

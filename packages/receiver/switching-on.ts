@@ -1,11 +1,11 @@
-import { ApiFailure, type AskWaybell, type Tested } from './ask-waybell.ts';
-import type { KeepingTroubles, KeepingChange, KeepingTrouble, KeptSubscription } from './kept-subscription.ts';
+import { ApiFailure, type AskWaybell, type TestAnswered } from './ask-waybell.ts';
+import type { KeepingChange, KeepingTrouble, KeepingTroubles, KeptSubscription } from './kept-subscription.ts';
 
 export type SwitchingTimes = {
   /** Before the second test; it doubles with each. */
   firstPauseMs: number;
   longestPauseMs: number;
-  /** From a replay to the look whether more was missed: the API notes what the delivery log may not have had yet. */
+  /** From a replay to the check whether more was missed: the API may record missed deliveries later than the replay. */
   replayPauseMs: number;
 };
 
@@ -13,39 +13,40 @@ type SwitchingOptions = {
   waybell: AskWaybell;
   troubles: KeepingTroubles;
   onChange: (change: KeepingChange) => void;
+  /** Missed deliveries that are replayed in a second. */
   perSecond: number;
   times: SwitchingTimes;
   signal: AbortSignal;
 };
 
-type SwitchingOn = {
-  /** Begins to bring a subscription to its wanted state. */
-  attend: (subscription: KeptSubscription) => void;
-};
-
-type Which = Pick<KeptSubscription, 'guid' | 'action'>;
+type GuidAndAction = Pick<KeptSubscription, 'guid' | 'action'>;
+/** Tests so far, and when the last of them switched the subscription on. */
 type Tries = { tries: number; onAtMs: number };
 
-/** How many tests are under way. */
+/** Limit of tests under way. */
 const AT_ONCE = 4;
 
 /**
  * Switches on subscriptions that are off: tests at once, then with growing pauses, and switches on when a test is answered 2xx.
- * One that is switched off again soon after has the longer pause, so that a receiver that answers tests and nothing else is tried
- * ever less often.
+ * Pauses go on growing for a subscription that is switched off again soon after, so that a receiver that answers nothing but tests
+ * is tested ever less often. `attend` begins to bring a subscription to its wanted state.
+ *
+ *     off → pause → test → on → replay what was missed
+ *             ↑       │
+ *             └───────┘ not 2xx
  */
-export function switchingOn(options: SwitchingOptions): SwitchingOn {
+export function switchingOn(options: SwitchingOptions): { attend: (subscription: KeptSubscription) => void } {
   const { waybell, troubles, onChange, perSecond, times, signal } = options;
-  const standings = new Map<string, Tries>();
-  const inTurn = atMost(AT_ONCE);
+  const triesOf = new Map<string, Tries>();
+  const limited = atMost(AT_ONCE);
   const once = onceAtATime();
 
-  const replay = async ({ guid, action }: Which): Promise<void> => {
+  const replay = async ({ guid, action }: GuidAndAction): Promise<void> => {
     try {
       for (let isMissed = true; isMissed;) {
         const { total: count } = await waybell.replayMissed(guid, perSecond);
         if (count > 0) onChange({ kind: 'replayed', action, guid, count });
-        troubles.settle(`replay ${action}`);
+        troubles.end(`replay ${action}`);
         await pause(times.replayPauseMs, signal);
         isMissed = (await waybell.subscription(guid)).missed !== undefined;
       }
@@ -57,7 +58,7 @@ export function switchingOn(options: SwitchingOptions): SwitchingOn {
   };
 
   /** Resolves with whether there is nothing more to do. */
-  const tryOut = async ({ guid, action }: Which, standing: Tries): Promise<boolean> => {
+  const testOnce = async ({ guid, action }: GuidAndAction, tried: Tries): Promise<boolean> => {
     const { is_active: isActive, stopped } = await waybell.subscription(guid);
     if (isActive || stopped) return true;
     const tested = await waybell.test(guid);
@@ -66,22 +67,21 @@ export function switchingOn(options: SwitchingOptions): SwitchingOn {
       return false;
     }
     const { missed } = await waybell.switchOn(guid);
-    standing.onAtMs = Date.now();
-    for (const name of [action, `test ${action}`]) troubles.settle(name);
+    tried.onAtMs = Date.now();
+    for (const name of [action, `test ${action}`]) troubles.end(name);
     onChange({ kind: 'switched_on', action, guid });
     if (missed) once(`replay ${guid}`, () => replay({ guid, action }));
     return true;
   };
 
-  const switchOn = async (which: Which): Promise<void> => {
-    const { guid, action } = which;
-    const standing = standings.get(guid) ?? { tries: 0, onAtMs: Infinity };
-    standings.set(guid, standing);
+  const switchOn = async ({ guid, action }: GuidAndAction): Promise<void> => {
+    const tried = triesOf.get(guid) ?? { tries: 0, onAtMs: Infinity };
+    triesOf.set(guid, tried);
     for (let isDone = false; !isDone && !signal.aborted;) {
-      await pause(jittered(pauseBefore(standing.tries, times)), signal);
+      await pause(jittered(pauseBefore(tried.tries, times)), signal);
       if (signal.aborted) return;
-      standing.tries += 1;
-      isDone = await inTurn(() => tryOut(which, standing)).catch((error: unknown) => {
+      tried.tries += 1;
+      isDone = await limited(() => testOnce({ guid, action }, tried)).catch((error: unknown) => {
         const status = statusOf(error);
         // 404: it has ended. 409: a test of another replica is under way.
         if (status !== 404 && status !== 409 && !signal.aborted)
@@ -94,9 +94,9 @@ export function switchingOn(options: SwitchingOptions): SwitchingOn {
   return {
     attend({ guid, action, is_active: isActive, stopped, missed }) {
       if (isActive) {
-        troubles.settle(`test ${action}`);
-        const { onAtMs = Infinity } = standings.get(guid) ?? {};
-        if (Date.now() - onAtMs > times.longestPauseMs) standings.delete(guid);
+        troubles.end(`test ${action}`);
+        const { onAtMs = Infinity } = triesOf.get(guid) ?? {};
+        if (Date.now() - onAtMs > times.longestPauseMs) triesOf.delete(guid);
         if (missed) once(`replay ${guid}`, () => replay({ guid, action }));
       } else if (!stopped) once(`switch on ${guid}`, () => switchOn({ guid, action }));
     },
@@ -108,7 +108,7 @@ export function pauseBefore(tries: number, { firstPauseMs, longestPauseMs }: Swi
   return tries === 0 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
 }
 
-function whyOf({ status, reason = status, meaning = '' }: Tested): string {
+function whyOf({ status, reason = status, meaning = '' }: TestAnswered): string {
   return `a test was not answered with 2xx (${reason}). ${meaning}`.trim();
 }
 
@@ -131,23 +131,24 @@ function onceAtATime() {
   };
 }
 
+/** Does this much work at once; the rest queues. */
 function atMost(count: number) {
   let free = count;
-  const waiting: (() => void)[] = [];
+  const queue: (() => void)[] = [];
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await new Promise<void>((resolve) => queue.push(resolve));
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = queue.shift();
       if (next === undefined) free += 1;
       else next();
     }
   };
 }
 
-/** Waits, unless it is ended before, and keeps no process alive. In any runtime: not all have timers as Node has them. */
+/** Sleeps for this long, or until the signal, and keeps no process alive. In any runtime: not all have timers as Node has them. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
@@ -162,7 +163,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Somewhat more or less, so that replicas that start together do not ask together. */
+/** Returns somewhat more or less, so that replicas that start together do not ask together. */
 export function jittered(ms: number): number {
   return ms * (0.9 + Math.random() * 0.2);
 }

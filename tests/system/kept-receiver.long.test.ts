@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
-import { postgresStore, receivedTable } from '../../packages/receiver/postgres-store.ts';
+import { postgresStore, receivedTable } from '../../packages/receiver/postgres.ts';
 import { KeptReceiver } from '../testing/kept-receiver.ts';
 import { TestStack, type Client } from '../testing/test-stack.ts';
 

@@ -10,7 +10,7 @@ import { freePort } from '@waybell/stack/ports';
 import { repository } from '@waybell/stack/stack-folder';
 import { createToken } from '@waybell/subscription-api/tokens';
 import type { KeptSubscription } from '../../packages/receiver/kept-subscription.ts';
-import { sendTo } from '../../packages/receiver/signed-request.ts';
+import { sendTo } from '../../packages/receiver/testing.ts';
 import { KeptReceiver, type KeptReceiverOptions } from '../testing/kept-receiver.ts';
 import type { Client } from '../testing/test-stack.ts';
 import { settingsOf, stack } from './stand.ts';

@@ -1,8 +1,9 @@
+/** Questions to name servers: whether they answer at all, and for the addresses of a host. */
+import type { LookupAddress, RecordWithTtl } from 'node:dns';
 import type { Resolver } from 'node:dns/promises';
 import type { Clock } from '../clock.ts';
 import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
-import type { LookupAddress, RecordWithTtl } from 'node:dns';
 
 /** Codes of c-ares that are an answer about a name; any other means that no server gave a usable answer. */
 const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
@@ -153,12 +154,6 @@ export class UnresolvedHost extends Error {
   }
 }
 
-/**
- * How long the addresses of one family wait for the other (RFC 8305, 3, which has 50 ms, for clients that connect to them at
- * once).
- */
-const LATE_MS = 250;
-
 /** An address, with its TTL in seconds. */
 export type AddressRecord = RecordWithTtl & LookupAddress;
 
@@ -166,15 +161,21 @@ type FamilyAnswer = { records: AddressRecord[]; error?: unknown; isLate?: true }
 
 type AddressSearch = { resolver: Resolver; host: string; names: readonly string[]; clock: Pick<Clock, 'after'> };
 
+/**
+ * How long the addresses of one family wait for the other (RFC 8305, 3, which has 50 ms, for clients that connect to them at
+ * once).
+ */
+const LATE_MS = 250;
+
 /** Returns the addresses of the first of these names that has any. Throws `UnresolvedHost`. */
 export async function findAddresses({ resolver, host, names, clock }: AddressSearch): Promise<AddressRecord[]> {
   let lastError: unknown;
   for (const name of names) {
-    const told = await hear([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
-    const records = told.flatMap((each) => each.records);
+    const answers = await collect([resolve(resolver, name, 4), resolve(resolver, name, 6)], clock);
+    const records = answers.flatMap((each) => each.records);
     // An incomplete answer gets a short TTL.
-    if (records.length > 0) return told.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
-    const errors = told.map(({ error }) => error);
+    if (records.length > 0) return answers.some(({ isLate }) => isLate) ? records.map(asBrief) : records;
+    const errors = answers.map(({ error }) => error);
     lastError = errors.find((error) => !isAbsence(error)) ?? errors[0];
     // No other name may replace one that may exist: it would get that one's requests.
     if (!isAbsence(lastError)) break;
@@ -186,16 +187,19 @@ export async function findAddresses({ resolver, host, names, clock }: AddressSea
  * Collects the answers of both families. Once one has addresses, the other has a little longer: some name servers and firewalls
  * drop its queries.
  */
-async function hear(asked: readonly Promise<FamilyAnswer>[], clock: Pick<Clock, 'after'>): Promise<FamilyAnswer[]> {
+async function collect(
+  questions: readonly Promise<FamilyAnswer>[],
+  clock: Pick<Clock, 'after'>,
+): Promise<FamilyAnswer[]> {
   const late = Promise.withResolvers<FamilyAnswer>();
   let limit: Disposable | undefined;
-  const heard = asked.map(async (each) => {
-    const told = await each;
-    if (told.records.length > 0) limit ??= clock.after(LATE_MS, () => late.resolve({ records: [], isLate: true }));
-    return told;
+  const collected = questions.map(async (each) => {
+    const answer = await each;
+    if (answer.records.length > 0) limit ??= clock.after(LATE_MS, () => late.resolve({ records: [], isLate: true }));
+    return answer;
   });
   try {
-    return await Promise.all(heard.map((each) => Promise.race([each, late.promise])));
+    return await Promise.all(collected.map((each) => Promise.race([each, late.promise])));
   } finally {
     limit?.[Symbol.dispose]();
   }

@@ -1,11 +1,23 @@
 import { Resolver } from 'node:dns/promises';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { dnsServer, type Said } from '../testing/dns-server.ts';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
 import { NameServers, NameServersAway, UnresolvedHost } from './name-servers.ts';
-import { Names, resolverOf, type ResolveHost, type SystemNames } from './resolve-host.ts';
-import { dnsServer, type Said } from '../testing/dns-server.ts';
+import {
+  followSystemNames,
+  Names,
+  namesToAsk,
+  readHosts,
+  readResolvConf,
+  resolverOf,
+  type ResolveHost,
+  type SystemNames,
+} from './resolve-host.ts';
 
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {
@@ -361,5 +373,128 @@ describe('while this runs', () => {
     first['a.example'] = 'absent';
     await expect(names.resolveAfresh('a.example')).rejects.toThrow(UnresolvedHost);
     expect(await names.resolveHost('a.example')).toMatchObject([{ address: '192.0.2.1' }]);
+  });
+});
+
+describe('readHosts', () => {
+  test('reads every name of an address, and every address of a name', () => {
+    const hosts = readHosts(
+      '127.0.0.1 localhost Me. # comment\n\n::1\tlocalhost ip6-localhost\nnonsense x\n#1.2.3.4 y\n',
+    );
+    expect(Object.fromEntries(hosts)).toEqual({
+      localhost: [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ],
+      me: [{ address: '127.0.0.1', family: 4 }],
+      'ip6-localhost': [{ address: '::1', family: 6 }],
+    });
+  });
+});
+
+describe('readResolvConf', () => {
+  const nothing = { servers: [], search: [], ndots: 1 };
+  test.each([
+    ['nameserver 10.0.0.1\nnameserver fe80::1%eth0 # ours\nnameserver x', { servers: ['10.0.0.1', 'fe80::1%eth0'] }],
+    ['search a.example b.example.\noptions timeout:1 ndots:5', { search: ['a.example', 'b.example'], ndots: 5 }],
+    ['search a.example\ndomain b.example', { search: ['b.example'] }],
+    ['search .', {}],
+    ['options ndots:5\noptions edns0 ndots:0', { ndots: 0 }],
+  ])('reads %j', (text, expected) => {
+    expect(readResolvConf(text)).toEqual({ ...nothing, ...expected });
+  });
+});
+
+describe('namesToAsk', () => {
+  const search = ['x.example', 'example'];
+  test.each([
+    ['hooks', 1, ['hooks.x.example', 'hooks.example', 'hooks']],
+    ['hooks', 5, ['hooks.x.example', 'hooks.example', 'hooks']],
+    ['hooks', 0, ['hooks', 'hooks.x.example', 'hooks.example']],
+    ['hooks.', 5, ['hooks']],
+    ['api.dev', 1, ['api.dev']],
+    ['api.dev', 5, ['api.dev']],
+    ['hooks.api.partner.example', 15, ['hooks.api.partner.example']],
+    ['api.dev.', 5, ['api.dev']],
+    ['api.dev..', 5, ['api.dev']],
+  ])('asks of %s with ndots %d for what is meant', (host, ndots, expected) => {
+    expect(namesToAsk(host, { search, ndots })).toEqual(expected);
+  });
+});
+
+describe('followSystemNames', () => {
+  let folder = '';
+  const pathOf = (name: string) => join(folder, name);
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'waybell-names-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** Reads a hosts file and one of name servers, which are links, as many systems have them. */
+  function followFiles() {
+    writeFileSync(pathOf('hosts-1'), '192.0.2.1 a.example');
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
+    symlinkSync(pathOf('hosts-1'), pathOf('hosts'));
+    symlinkSync(pathOf('resolv-1'), pathOf('resolv.conf'));
+    return followSystemNames({ hosts: pathOf('hosts'), resolvConf: pathOf('resolv.conf') });
+  }
+
+  test('says the same as long as the files do', () => {
+    const read = followFiles();
+    const names = read();
+    expect(names).toMatchObject({ servers: ['192.0.2.53'], search: ['x.example'], ndots: 1 });
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.53\nsearch x.example');
+    expect(read()).toBe(names);
+  });
+
+  test.each<[string, () => void]>([
+    ['written over', () => writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.54')],
+    [
+      'put in the place of the other',
+      () => {
+        writeFileSync(pathOf('resolv.conf.new'), 'nameserver 192.0.2.54');
+        renameSync(pathOf('resolv.conf.new'), pathOf('resolv.conf'));
+      },
+    ],
+    [
+      'linked to another',
+      () => {
+        writeFileSync(pathOf('resolv-2'), 'nameserver 192.0.2.54');
+        rmSync(pathOf('resolv.conf'));
+        symlinkSync(pathOf('resolv-2'), pathOf('resolv.conf'));
+      },
+    ],
+  ])('follows a file that is %s', (_, change) => {
+    const read = followFiles();
+    read();
+    change();
+    expect(read()).toMatchObject({ servers: ['192.0.2.54'], search: [] });
+  });
+
+  test('follows the hosts file', () => {
+    const read = followFiles();
+    read();
+    writeFileSync(pathOf('hosts-1'), '192.0.2.2 A.example. b.example');
+    expect(Object.keys(Object.fromEntries(read().hosts))).toEqual(['a.example', 'b.example']);
+    expect(read().servers).toEqual(['192.0.2.53']);
+  });
+
+  test.each<[string, () => void]>([
+    ['empty', () => writeFileSync(pathOf('resolv-1'), '')],
+    ['half written', () => writeFileSync(pathOf('resolv-1'), 'search y.exa')],
+    ['gone', () => rmSync(pathOf('resolv-1'))],
+    ['there, and that of hosts empty', () => writeFileSync(pathOf('hosts-1'), '')],
+  ])('goes by what it knew while the file of name servers is %s', (_, break_) => {
+    const read = followFiles();
+    const before = read();
+    break_();
+    expect(read()).toEqual(before);
+    writeFileSync(pathOf('resolv-1'), 'nameserver 192.0.2.54');
+    expect(read().servers).toEqual(['192.0.2.54']);
+  });
+
+  test('says nothing where there are no files', () => {
+    const read = followSystemNames({ hosts: pathOf('none'), resolvConf: pathOf('none') });
+    expect(read()).toEqual({ hosts: new Map(), servers: [], search: [], ndots: 1 });
   });
 });

@@ -1,15 +1,27 @@
+/** Looks hosts up, as this machine's hosts file and resolv.conf say, without the system's threads. */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { codeOf } from '../error-codes.ts';
 import type { Log } from '../log.ts';
-import { findAddresses, UnresolvedHost, type AddressRecord, isAnswer, NameServers } from './name-servers.ts';
-import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { findAddresses, isAnswer, NameServers, UnresolvedHost, type AddressRecord } from './name-servers.ts';
 
 /** Returns the addresses of a host, at least one. Throws `UnresolvedHost`, or `NameServersAway` if no name could be resolved. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
+
+/**
+ * The name configuration of a machine: hosts(5), by lower-case names without a final dot; and from resolv.conf(5) the name
+ * servers, the search list and `ndots`.
+ */
+export type SystemNames = {
+  hosts: ReadonlyMap<string, LookupAddress[]>;
+  servers: readonly string[];
+  search: readonly string[];
+  ndots: number;
+};
 
 type NamesOptions = {
   /** Returns the machine's name configuration: the same object until it changes. */
@@ -28,7 +40,7 @@ const MAX_TTL_MS = 300_000;
 const TRY_MS = 1_000;
 const TRIES = 3;
 /** Interval of checks for a changed configuration, while names are looked up. */
-const LOOK_INTERVAL_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 /** Less than half of the least limit of a request: checking the name servers comes after it. */
 const PATIENCE_MS = 1_000;
 
@@ -44,20 +56,20 @@ export class Names {
   #names: SystemNames;
   #resolver: Resolver;
   #known: LRUCache<string, LookupAddress[]>;
-  #lookedAt: number;
+  #checkedAt: number;
 
   constructor(options: NamesOptions) {
     const { readNames, clock, log } = options;
     this.#options = options;
     this.#names = readNames();
-    this.#lookedAt = clock.now();
+    this.#checkedAt = clock.now();
     this.#resolver = this.#openResolver();
     this.#known = this.#openMemory();
     this.#nameServers = new NameServers({
       areNamed: () => this.#names.servers.length > 0,
       openResolvers: () => this.#openEach(),
       onSilence: () => {
-        this.#look();
+        this.#check();
         // The old resolver's sockets may belong to a network that this machine has left.
         this.#resolver = this.#openResolver();
       },
@@ -75,13 +87,13 @@ export class Names {
   readonly waitingFor = (): string[] => this.#nameServers.waitingFor();
 
   #inHosts(host: string): LookupAddress[] | undefined {
-    if (this.#options.clock.now() - this.#lookedAt >= LOOK_INTERVAL_MS) this.#look();
+    if (this.#options.clock.now() - this.#checkedAt >= CHECK_INTERVAL_MS) this.#check();
     return this.#names.hosts.get(withoutRootDot(host).toLowerCase());
   }
 
-  #look(): void {
+  #check(): void {
     const { readNames, clock, log } = this.#options;
-    this.#lookedAt = clock.now();
+    this.#checkedAt = clock.now();
     const names = readNames();
     if (names === this.#names) return;
     this.#names = names;
@@ -173,23 +185,6 @@ export class Names {
   }
 }
 
-type ResolveOptions = Omit<NamesOptions, 'readNames'> & {
-  names: Omit<SystemNames, 'servers'>;
-  /** Servers to ask, `address:port`. */
-  servers: string[];
-};
-
-/** Looks hosts up with a fixed configuration. */
-export function resolverOf({ names, servers, ...options }: ResolveOptions): ResolveHost {
-  const told = { ...names, servers };
-  return new Names({ ...options, readNames: () => told }).resolveHost;
-}
-
-/** Looks hosts up with this machine's configuration. */
-export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
-  return new Names({ ...options, readNames: followSystemNames() });
-}
-
 const isUnanswered = (error: unknown): boolean => error instanceof UnresolvedHost && !isAnswer(error.cause);
 
 const ttlMs = (records: AddressRecord[]): number => Math.min(...records.map(({ ttl }) => ttl)) * 1_000;
@@ -201,16 +196,22 @@ export function withoutRootDot(host: string): string {
   return host.slice(0, end);
 }
 
-/**
- * The name configuration of a machine: hosts(5), by lower-case names without a final dot; and from resolv.conf(5) the name
- * servers, the search list and `ndots`.
- */
-export type SystemNames = {
-  hosts: ReadonlyMap<string, LookupAddress[]>;
-  servers: readonly string[];
-  search: readonly string[];
-  ndots: number;
+/** Looks hosts up with this machine's configuration. */
+export function systemNames(options: Omit<NamesOptions, 'readNames'>): Names {
+  return new Names({ ...options, readNames: followSystemNames() });
+}
+
+type ResolveOptions = Omit<NamesOptions, 'readNames'> & {
+  names: Omit<SystemNames, 'servers'>;
+  /** Servers to ask, `address:port`. */
+  servers: string[];
 };
+
+/** Looks hosts up with a fixed configuration. */
+export function resolverOf({ names, servers, ...options }: ResolveOptions): ResolveHost {
+  const fixed = { ...names, servers };
+  return new Names({ ...options, readNames: () => fixed }).resolveHost;
+}
 
 type Files = { hosts: string; resolvConf: string };
 const FILES: Files = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' };

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient } from 'redis';
-import { postgresStore } from '../postgres-store.ts';
-import { redisStore } from '../redis-store.ts';
+import { postgresStore } from '../postgres.ts';
+import { redisStore } from '../redis.ts';
 import type { Store, StoreTimes } from '../store.ts';
 
 export const kinds = ['ioredis', 'node-redis', 'postgres'] as const;
