@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { explainFailure } from '@waybell/stack/supervised-process';
-import { describeColumns } from './lib/columns.ts';
-import { formatJson, formatFacts, formatScenario, isMet, type BenchReport } from './lib/report.ts';
+import { describeColumns, formatJson, formatFacts, formatScenario, isMet, type BenchReport } from './lib/report.ts';
 import { scenarios } from './scenarios/scenarios.ts';
 import { thisMachine, versionsHere } from './lib/machine.ts';
 import type { Effort, Scenario } from './lib/scenario.ts';

@@ -1,6 +1,6 @@
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable } from '../lib/budget.ts';
+import { budgetTable, withContender } from '../lib/measure.ts';
 import { inTurn } from '../lib/in-turn.ts';
 import {
   measureRates,
@@ -12,7 +12,6 @@ import {
   P50,
   P99,
 } from '../lib/measure-rates.ts';
-import { withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';

@@ -1,6 +1,5 @@
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable } from '../lib/budget.ts';
-import { measureAt, warmUpMs, withContender, type Throughput } from '../lib/measure.ts';
+import { budgetTable, measureAt, warmUpMs, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread } from '../lib/statistics.ts';

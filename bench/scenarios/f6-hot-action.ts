@@ -1,7 +1,6 @@
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
+import { budgetTable, throughputTable, fullTimes, measureFull, withContender } from '../lib/measure.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
-import { fullTimes, measureFull, withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';

@@ -1,9 +1,15 @@
 import { waybell } from '../comparators/waybell.ts';
 import { unwritten, withoutLog } from '../comparators/without-log.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
+import {
+  budgetTable,
+  throughputTable,
+  fullTimes,
+  measureFull,
+  withContender,
+  type Throughput,
+} from '../lib/measure.ts';
 import { total } from '../lib/processes.ts';
 import { differences, inTurn, ratios } from '../lib/in-turn.ts';
-import { fullTimes, measureFull, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread } from '../lib/statistics.ts';

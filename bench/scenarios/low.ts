@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, partsTable } from '../lib/budget.ts';
+import { budgetTable, partsTable, withContender } from '../lib/measure.ts';
 import { percentOfCore } from '../lib/processes.ts';
 import { inTurn } from '../lib/in-turn.ts';
 import {
@@ -19,7 +19,6 @@ import {
   timesBareLine,
   type RatesInTurn,
 } from '../lib/measure-rates.ts';
-import { withContender } from '../lib/measure.ts';
 import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';

@@ -1,12 +1,18 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from 'amqplib';
 import { eventsExchange } from '@waybell/line/topology';
-import { cpuBetween, cpuOf } from '../lib/processes.ts';
+import { services } from '@waybell/stack/services';
+import { startStack, type Stack } from '@waybell/stack/stack';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { inTurn, ratios } from '../lib/in-turn.ts';
+import { timeBetween } from '../lib/measure.ts';
 import { startPart } from '../lib/part.ts';
+import { cpuBetween, cpuOf } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
-import { timeBetween } from '../lib/measure.ts';
-import { startTrackerStand, type TrackerStand } from '../lib/tracker-stand.ts';
 import type { BareTrackerCommands } from '../parts/bare-tracker.ts';
 import type { ReporterCommands, Reports } from '../parts/reporter.ts';
 import type { StateKeeperCommands } from '../parts/state-keeper.ts';
@@ -82,6 +88,42 @@ export const positions: Scenario = {
   },
 };
 
+/** Servers and the tracker of positions, alone: no service takes what it publishes. */
+type TrackerStand = AsyncDisposable & {
+  stack: Stack;
+  tracker: SupervisedProcess;
+  /** A figure that the tracker shows under that name with that label; 0 where it does not show it yet. */
+  figure(series: { name: string; label: string }): Promise<number>;
+};
+
+async function startTrackerStand(): Promise<TrackerStand> {
+  const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
+  const { PATH = '', HOME = '' } = process.env;
+  const tracker = services.filter(({ name }) => name === 'location-tracker');
+  const stack = await startStack({ home, env: { PATH, HOME }, services: tracker });
+  const service = stack.service('location-tracker');
+  return {
+    stack,
+    tracker: service,
+    async figure({ name, label }) {
+      const metrics = await (await fetch(`${service.spec.health}/metrics`)).text();
+      const line = metrics.split('\n').find((each) => each.startsWith(`${name}{`) && each.includes(label));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function declareBareQueue(amqpUrl: string): Promise<void> {
+  const connection = await connect(amqpUrl);
+  const channel = await connection.createChannel();
+  await channel.assertQueue(BARE_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+  await connection.close();
+}
+
 async function runTracker(stand: TrackerStand, count: number): Promise<PositionResult> {
   await stand.tracker.start();
   const pid = stand.tracker.identity?.pid ?? 0;
@@ -134,11 +176,4 @@ async function stateAlone(
     await keeper.stop();
     return { perSecond };
   });
-}
-
-async function declareBareQueue(amqpUrl: string): Promise<void> {
-  const connection = await connect(amqpUrl);
-  const channel = await connection.createChannel();
-  await channel.assertQueue(BARE_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
-  await connection.close();
 }
