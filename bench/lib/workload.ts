@@ -85,7 +85,7 @@ export function eventFor({ n, actionKey: key }: { n: number; actionKey: string }
 const STAMP = '-4000-8000-';
 const STAMPS_PER_MS = 100;
 
-/** A guid that tells when the event was to be sent, to 10 µs: it is in the notification too. */
+/** A guid that says when the event was to be sent, to 10 µs: it is in the notification too. */
 export function stamp(atMs: number): string {
   const digits = Math.round(atMs * STAMPS_PER_MS)
     .toString(16)

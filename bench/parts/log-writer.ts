@@ -1,7 +1,7 @@
+import { WRITTEN_TOGETHER } from '@waybell/delivery-log-service/record-step';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
 import { partitionsIn } from '@waybell/delivery-log/write/partitions';
 import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
-import { WRITTEN_TOGETHER } from '@waybell/delivery-log-service/record-step';
 import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import { createLog } from '@waybell/runtime/log';

@@ -101,7 +101,7 @@ const commands = {
     isStopped = false;
     running = run(upstream.send, workload, pace);
   },
-  /** Tells how many of all that was published have arrived. */
+  /** How many of all that was published have arrived. */
   delivered(count: number): void {
     delivered = count;
   },

@@ -1,6 +1,7 @@
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { bullmq } from '../comparators/bullmq/bullmq.ts';
 import { waybell } from '../comparators/waybell.ts';
+import { inTurn, ratios } from '../lib/in-turn.ts';
 import {
   budgetTable,
   perMessageTable,
@@ -9,7 +10,6 @@ import {
   measureFull,
   withContender,
 } from '../lib/measure.ts';
-import { inTurn, ratios } from '../lib/in-turn.ts';
 import { totalOfOwn } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
@@ -21,12 +21,12 @@ const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
 export const throughput: Scenario = {
   name: 'F1',
   description: 'deliveries per second, beside a bare line and BullMQ',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const times = fullTimes({ isQuick });
     const workload = evenly(EVERYBODY);
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
-    const runs = await inTurn({ contenders: CONTENDERS, rounds, tell }, (contender) =>
+    const runs = await inTurn({ contenders: CONTENDERS, rounds, announce }, (contender) =>
       withContender(stand, contender, (running) => measureFull(stand, running, { workload, ...times })),
     );
     const against = (name: string) => ratios(runs, 'waybell', name, ({ perSecond }) => perSecond);

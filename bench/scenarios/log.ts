@@ -27,7 +27,7 @@ export const log: Scenario = {
   name: 'log',
   description:
     'attempts a second that the delivery log writes down, beside COPY of the same rows; and what a delivery costs',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const attempts = isQuick ? 60_000 : 300_000;
     const deliveries = attempts / 4;
     await using stand = await startPostgresStand();
@@ -43,12 +43,14 @@ export const log: Scenario = {
       const alone = { name: 'attempts', pid: writer.pid, count: attempts, run: () => write('attempts') };
       const copied = { name: 'COPY', pid: copier.pid, count: attempts, run: () => copier.call('copy', rows) };
       const whole = { name: 'deliveries', pid: writer.pid, count: deliveries, run: () => write('deliveries') };
-      tell('each once, as a process that has run for a while');
+      announce('each once, as a process that has run for a while');
       await measure(stand, whole);
       const sizes = await sizesOf(stand);
       await measure(stand, alone);
       await copier.call('dump', rows);
-      const runs = await inTurn({ contenders: [alone, copied, whole], rounds, tell }, (turn) => measure(stand, turn));
+      const runs = await inTurn({ contenders: [alone, copied, whole], rounds, announce }, (turn) =>
+        measure(stand, turn),
+      );
       return {
         workload: `Batches of ${BATCH} records, as many in hand as the service holds, written by one process: ${attempts} attempts, one in ten failed with an answer of 200 bytes; beside them COPY of the same rows into the same empty tables with the same indexes; and ${deliveries} whole deliveries, each with its event of 300 bytes, about two things and kept for one account, and one attempt with its body, written later. Postgres as it comes, every commit on disk.`,
         settings: { rounds, attempts, deliveries },

@@ -37,10 +37,10 @@ type OutboxResults = ReadonlyMap<string, readonly OutboxResult[]>;
 export const outbox: Scenario = {
   name: 'outbox',
   description: 'events a second through the outbox of Postgres, and the time from commit to broker',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const [warmMs, measureMs] = isQuick ? [2_000, 4_000] : [4_000, 15_000];
     await using stand = await startOutboxStand();
-    const runs = await inTurn({ contenders: TURNS, rounds, tell }, async (turn) => {
+    const runs = await inTurn({ contenders: TURNS, rounds, announce }, async (turn) => {
       await stand.notify(turn.notifies);
       await measureFull(stand, turn, warmMs);
       return { ...(await measureFull(stand, turn, measureMs)), latency: await measurePaced(stand, measureMs) };

@@ -28,7 +28,7 @@ type PositionResult = { perSecond: number; cpuMicros: number };
 export const positions: Scenario = {
   name: 'positions',
   description: 'location reports a second that one tracker reads, beside bare writes to Redis',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const count = isQuick ? 30_000 : 100_000;
     await using stand = await startTrackerStand();
     const reporter = startPart<ReporterCommands>('parts/reporter.ts');
@@ -37,7 +37,7 @@ export const positions: Scenario = {
     const report = (wanted: Partial<Reports> & Pick<Reports, 'exchange' | 'routingKey' | 'count'>) =>
       reporter.call('report', { amqpUrl, ...FLEET, movedOneIn: MOVED_ONE_IN, ...wanted });
     const toTracker = { exchange: eventsExchange, routingKey: 'shipper.vehicle.location_reported' };
-    tell('every vehicle reports once: it is switched on, and its first position told');
+    announce('every vehicle reports once: it is switched on, and its first position told');
     await report({ ...toTracker, count: FLEET.vehicles, movedOneIn: 0 });
     await timeBetween(() => stand.figure(HANDLED), { from: 0, least: FLEET.vehicles, limitMs: LIMIT_MS });
     await stand.tracker.stop();
@@ -49,11 +49,11 @@ export const positions: Scenario = {
         run: () => runBare(stand, count),
       },
     ];
-    const runs = await inTurn({ contenders, rounds, tell }, async ({ fill, run }) => {
+    const runs = await inTurn({ contenders, rounds, announce }, async ({ fill, run }) => {
       await fill();
       return run();
     });
-    const alone = await stateAlone(stand, { count, rounds, tell });
+    const alone = await stateAlone(stand, { count, rounds, announce });
     await reporter.stop();
     const perSecond = (name: string) => spread((runs.get(name) ?? []).map((each) => each.perSecond));
     const cpu = (name: string) => spread((runs.get(name) ?? []).map((each) => each.cpuMicros));
@@ -158,7 +158,7 @@ type Alone = { perSecond: number };
 /** Measures the state of a vehicle without a queue: reading, deciding, comparing and setting, beside setting alone. */
 async function stateAlone(
   { stack: { servers } }: TrackerStand,
-  { count, ...turns }: { count: number; rounds: number; tell: (line: string) => void },
+  { count, ...turns }: { count: number; rounds: number; announce: (line: string) => void },
 ): Promise<Map<string, Alone[]>> {
   const work = {
     databaseUrl: servers.url('postgres'),
