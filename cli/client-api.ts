@@ -1,9 +1,9 @@
 import { isNativeError } from 'node:util/types';
+import type { Command } from 'commander';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { requireRunning } from '@waybell/stack/stack-state';
 import { callFailure, trustAlso } from './http/certificates.ts';
 import { proxyHint, useProxy } from './http/use-proxy.ts';
-import type { Command } from 'commander';
 
 /** Options that name the API and its caller. */
 export type ApiCommandOptions = { api?: string; token?: string; ca?: string };

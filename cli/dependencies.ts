@@ -1,8 +1,8 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '@waybell/stack/stack-folder';
-import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { repository } from '@waybell/stack/stack-folder';
 
 /** All that is known against the versions in use, and why it is not known of others; a line for each. */
 type Findings = { found: string[]; unknown: string[] };

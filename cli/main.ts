@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { explainFailure } from '@waybell/stack/supervised-process';
 import { report, print } from './print.ts';
 import { versionHere } from './version.ts';
-import { explainFailure } from '@waybell/stack/supervised-process';
 
 /** Each command by its name, in the order in which help lists them. Loading all of them takes longer than what most do. */
 const commands: Record<string, () => Promise<Command>> = {

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
-import type { Actor } from '@waybell/subscription-api/actor';
-import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/addresses';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { databaseOf } from '@waybell/stack/address-of';
+import type { Actor } from '@waybell/subscription-api/actor';
 
 const CONNECT_LIMIT_MS = 10_000;
 // Undefined table, invalid schema.

@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /**
  * CPU and wake-ups of parts, read from /proc, so on Linux alone. A part is processes, and what they started:
  *
@@ -10,6 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * | `cpuOf`: µs so far, in steps of a tick, which is 10 ms on most machines | `cpuBetween` |
  * | `wakeUpsOf`: voluntary context switches of each thread so far | `wakeUpsBetween` |
  */
+
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The processes of one part, by the pids of their roots. */
 export type Parts = Record<string, readonly number[]>;

@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import { createAccount, listAccounts, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
 import { closeAccount, openAccount, type AccountClosing } from '@waybell/subscription-api/close-account';
 import { accountCalled, findAccountCalled } from '../accounts.ts';
+import { collected } from '../options.ts';
 import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
-import { collected } from '../options.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 

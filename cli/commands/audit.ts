@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { isGuid } from '@waybell/events/guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readAuditLog, type AuditNote } from '@waybell/subscription-api/audit-log';
-import { positive, durationMs } from '../options.ts';
 import { findAccountCalled, accountCalled } from '../accounts.ts';
+import { positive, durationMs } from '../options.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 

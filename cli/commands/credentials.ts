@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { TokenCheckResult } from '@waybell/notifications/receiver-credentials';
 import { asClient, clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { print, report } from '../print.ts';
-import { readFileSync } from 'node:fs';
 import { counted } from '../in-words.ts';
+import { print, report } from '../print.ts';
 
 export function credentialsCommand(): Command {
   return new Command('credentials')

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
+import { accountCalled, namesOf, findAccountCalled, type NameOfAccount } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive, readGuid } from '../options.ts';
 import { print, report } from '../print.ts';

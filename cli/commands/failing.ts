@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import type { OperationsNotice } from '@waybell/line/operations-notice';
+import { formatDuration } from '@waybell/runtime/duration';
 import {
   failingOrigins,
   oldestUndelivered,
@@ -6,14 +8,12 @@ import {
   type Undelivered,
 } from '@waybell/subscription-api/failing';
 import { interruptedSubscriptions, latestNotices, type Interrupted } from '@waybell/subscription-api/interrupted';
-import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
-import { formatDuration } from '@waybell/runtime/duration';
-import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { accountCalled, namesOf, findAccountCalled, type NameOfAccount } from '../accounts.ts';
 import { positive, durationMs, LISTENERS_OPTION } from '../options.ts';
+import { print } from '../print.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { withDatabase } from '../with-database.ts';
-import { print } from '../print.ts';
 
 const HOUR_MS = 3_600_000;
 

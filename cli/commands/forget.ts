@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { forget } from '@waybell/delivery-log/forget';
-import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import type { AskedKey } from '@waybell/delivery-log/read/events';
+import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { normalizedKey } from '@waybell/events/keys';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { isOf } from '@waybell/rejected/selection';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { collected } from '../options.ts';
 import { describeTold } from '../listen/forward.ts';
 import { listen, type ListenerView } from '../listen/listen.ts';
+import { collected } from '../options.ts';
 import { print, report } from '../print.ts';
 
 export function listenCommand(): Command {

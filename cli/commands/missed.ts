@@ -1,21 +1,21 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import { parseDurationMs } from '@waybell/runtime/duration';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { type AccountSummary, clientsOf } from '@waybell/subscription-api/accounts';
-import { requester, askForReplay } from '@waybell/subscription-api/by-hand/replays';
+import { clientsOf, type AccountSummary } from '@waybell/subscription-api/accounts';
 import {
   missedByAction,
   type MissedByAction,
   type MissedOfAction,
 } from '@waybell/subscription-api/by-hand/missed-by-action';
+import { requester, askForReplay } from '@waybell/subscription-api/by-hand/replays';
 import { accountCalled, findAccountCalled } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive } from '../options.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
-import { momentOf, readTimestamp } from '@waybell/events/timestamp';
-import { parseDurationMs } from '@waybell/runtime/duration';
 
 const DAY_MS = 86_400_000;
 

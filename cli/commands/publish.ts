@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { toUtf8 } from '@waybell/events/decode-body';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
+import { report, print } from '../print.ts';
 import type { PublishableEvent, Unknown } from '../publish/check-events.ts';
 import { splitEvents } from '../publish/split-events.ts';
-import { report, print } from '../print.ts';
-import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 
 /** Warnings of members that are not known: a file may have any number of them. */
 const MOST_WARNINGS = 20;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repository } from '@waybell/stack/stack-folder';
-import { print } from '../print.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { print } from '../print.ts';
 
 export function releaseNotesCommand(): Command {
   return new Command('release-notes')

@@ -10,9 +10,9 @@ import {
   keep,
   put,
   testFailure,
-  type PutAnswer,
   readDesired,
   requireDistinct,
+  type PutAnswer,
   type DesiredSubscriptions,
 } from '../subscription/apply.ts';
 import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';

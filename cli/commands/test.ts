@@ -4,19 +4,19 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { explainFailure } from '@waybell/stack/supervised-process';
+import { goneSettings } from '@waybell/runtime/gone-settings';
 import { repository } from '@waybell/stack/stack-folder';
+import { explainFailure } from '@waybell/stack/supervised-process';
+import { makeGenerated } from '../docs/make-generated.ts';
 import { positive } from '../options.ts';
 import { report, print } from '../print.ts';
-import { makeGenerated } from '../docs/make-generated.ts';
+import { takeOutSettings } from '../tell-environment.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import { ImportGraph } from '../test-run/import-graph.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
 import { readCosts } from '../test-run/test-costs.ts';
-import { goneSettings } from '@waybell/runtime/gone-settings';
-import { takeOutSettings } from '../tell-environment.ts';
 
 /** The time limit of a test where somebody waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;

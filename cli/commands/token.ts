@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { findAccount } from '@waybell/subscription-api/accounts';
 import { createConsoleLink, LINK_SCOPES } from '@waybell/subscription-api/console-links';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
-import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled } from '../accounts.ts';
-import { counted } from '../in-words.ts';
 import { addressOf } from '../client-api.ts';
+import { counted } from '../in-words.ts';
 import { collected, durationMs } from '../options.ts';
 import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';

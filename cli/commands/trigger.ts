@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { writeJson, pointerTo, type JsonValue } from '@waybell/events/json';
+import { readJson } from '@waybell/events/read-json';
 import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
 import { collected } from '../options.ts';
 import { print, report } from '../print.ts';
-import { writeJson, type JsonValue, pointerTo } from '@waybell/events/json';
-import { readJson } from '@waybell/events/read-json';
 
 export function triggerCommand(): Command {
   return new Command('trigger')

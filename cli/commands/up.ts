@@ -1,14 +1,14 @@
 import { Command } from 'commander';
+import { withConstants } from '@waybell/runtime/gone-settings';
+import { buildConsole } from '@waybell/stack/build-console';
+import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
+import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
+import { describeStack, conditionOf } from '@waybell/stack/stack-state';
+import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
+import { startDetached, untilReady, supervise, acquireLock } from '@waybell/stack/supervise';
 import { presentStack } from '../demo/show-demo.ts';
 import { report, print } from '../print.ts';
 import { tellEnvironment } from '../tell-environment.ts';
-import { buildConsole } from '@waybell/stack/build-console';
-import { describeStack, conditionOf } from '@waybell/stack/stack-state';
-import { startDetached, untilReady, supervise, takeLock } from '@waybell/stack/supervise';
-import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
-import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
-import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
-import { withConstants } from '@waybell/runtime/gone-settings';
 
 type UpOptions = { detach?: true; fresh?: true; demo: boolean };
 
@@ -56,7 +56,7 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
     await presentStack(folder, { demo, staysUp: false });
     return;
   }
-  if (!takeLock(folder)) {
+  if (!acquireLock(folder)) {
     await isUpAlready(folder);
     return;
   }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { waitingIn, WAITING_SETTINGS } from '@waybell/line/waiting-room/postgres-waiting-store';
-import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { findAccount } from '@waybell/subscription-api/accounts';
+import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { namesOf, findAccountCalled } from '../accounts.ts';
-import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { openLine } from '../open-line.ts';
+import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { print, report } from '../print.ts';
-import { chosenRooms, type WaitingSelection, releaseWaiting, type ReleasedRows } from '../waiting/release-waiting.ts';
 import { describeDestination, describeEndpoint } from '../waiting/describe-waiting.ts';
+import { chosenRooms, releaseWaiting, type WaitingSelection, type ReleasedRows } from '../waiting/release-waiting.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function waitingCommand(): Command {

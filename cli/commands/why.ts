@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { type SearchMatch, type FoundKey, MOST_COUNTED } from '@waybell/delivery-log/read/find-anything';
+import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
+import { MOST_COUNTED, type SearchMatch, type FoundKey } from '@waybell/delivery-log/read/find-anything';
+import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
 import { why, type WhyAnswer, type Question } from '@waybell/subscription-api/why';
+import { accountCalled, type NameOfAccount } from '../accounts.ts';
+import { ruleInWords } from '../in-words.ts';
 import { positive, LISTENERS_OPTION } from '../options.ts';
 import { print, report } from '../print.ts';
 import { describeDelivery, describeEvent, timeOf } from '../why/describe-history.ts';
 import { withDatabase } from '../with-database.ts';
-import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
-import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
-import { accountCalled, type NameOfAccount } from '../accounts.ts';
-import { ruleInWords } from '../in-words.ts';
 
 const PAGE = 100;
 

@@ -1,6 +1,6 @@
 import { isAttempted, type Outcome, type Attempted } from '@waybell/line/outcomes';
-import type { DemoEvent } from './demo-events.ts';
 import { formatDuration } from '@waybell/runtime/duration';
+import type { DemoEvent } from './demo-events.ts';
 
 type TableOptions = RowStyle & { print: (line: string) => void };
 

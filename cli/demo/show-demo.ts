@@ -1,25 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
 import type { EventEntry, EventVerdict } from '@waybell/delivery-log/read/entries';
 import { eventHistory } from '@waybell/delivery-log/read/history';
-import { openLine } from '../open-line.ts';
-import { describeEvent } from '../why/describe-history.ts';
-import { withDatabase } from '../with-database.ts';
-import { demoEvents, orderGuid, writeEvent, type DemoEvent, publishEvent, type Address } from './demo-events.ts';
-import { DemoTable } from './demo-table.ts';
-import { randomUUID } from 'node:crypto';
 import { overhear } from '@waybell/line/operating/connect-once';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import type { Outcome, InterfaceName } from '@waybell/line/outcomes';
 import { outcomesExchange } from '@waybell/line/topology';
-import { brokerOf } from '@waybell/stack/address-of';
-import { report } from '../print.ts';
-import { describeStack, requireRunning } from '@waybell/stack/stack-state';
-import type { StackFolder } from '@waybell/stack/stack-folder';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { brokerOf } from '@waybell/stack/address-of';
+import type { StackFolder } from '@waybell/stack/stack-folder';
+import { describeStack, requireRunning } from '@waybell/stack/stack-state';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';
-import type pg from 'pg';
+import { openLine } from '../open-line.ts';
+import { report } from '../print.ts';
+import { describeEvent } from '../why/describe-history.ts';
+import { withDatabase } from '../with-database.ts';
+import { demoEvents, orderGuid, writeEvent, publishEvent, type DemoEvent, type Address } from './demo-events.ts';
+import { DemoTable } from './demo-table.ts';
 
 /** An API client with an account of its own, as integrators have one. */
 type DemoClient = { account: string; token: string; apiUrl: string };

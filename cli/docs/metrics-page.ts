@@ -1,20 +1,20 @@
 import { countDeactivations } from '@waybell/deactivator/deactivations';
-import { gaugeHeld } from '@waybell/deactivator/switch-off';
 import { gaugeCertificates } from '@waybell/deactivator/notices';
+import { gaugeHeld } from '@waybell/deactivator/switch-off';
 import { countFetches } from '@waybell/deliverer/credentials/access-tokens';
-import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { DeliveryMetrics } from '@waybell/deliverer/delivery-metrics';
 import { watchEgress } from '@waybell/deliverer/egress/egress';
 import { watchEndpoints } from '@waybell/deliverer/endpoints/endpoints';
+import { countCallbacks } from '@waybell/deliverer/request/callback-metrics';
 import { watchDeliverers } from '@waybell/deliverer/waiting/flow';
-import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
-import { countPaused } from '@waybell/event-router/pause-when-deep';
 import { LogMetrics } from '@waybell/delivery-log/write/log-metrics';
-import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
+import { countPaused } from '@waybell/event-router/pause-when-deep';
+import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
 import { lineMetrics, watchPublishing } from '@waybell/line/line-metrics';
 import { countOnceFailures } from '@waybell/line/once';
 import { WaitingMetrics } from '@waybell/line/waiting-room/waiting-metrics';
-import { createMetrics, type Metrics, countSpans } from '@waybell/runtime/metrics';
+import { TrackerMetrics } from '@waybell/location-tracker/tracker-metrics';
+import { createMetrics, countSpans, type Metrics } from '@waybell/runtime/metrics';
 import { watchReadiness } from '@waybell/runtime/readiness';
 import { httpMetrics } from '@waybell/subscription-api/rest/http/http-metrics';
 

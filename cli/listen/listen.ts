@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventSourceMessage, createParser } from 'eventsource-parser';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { backoffMs } from '@waybell/runtime/backoff';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
-import { toldOf, type ForwardedCallback, forward } from './forward.ts';
+import { toldOf, forward, type ForwardedCallback } from './forward.ts';
 
 /** The API's view of a listener. */
 export type ListenerView = {

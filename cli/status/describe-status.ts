@@ -1,6 +1,6 @@
+import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { counted } from '../in-words.ts';
 import { describeInAll } from '../waiting/describe-waiting.ts';
 import type { Status } from './read-status.ts';

@@ -5,9 +5,9 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerOf, databaseOf } from '@waybell/stack/address-of';
 import { SERVER_NAMES, SERVERS } from '@waybell/stack/choose-sources';
 import { topologyOf } from '@waybell/stack/prepare';
+import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
 import { stackAt } from '@waybell/stack/stack-record';
-import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning, type Condition, type ProcessEntry } from '@waybell/stack/stack-state';
 
 /** The source of a status: a stack of this machine, or the servers in the environment. */

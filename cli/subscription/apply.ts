@@ -1,10 +1,10 @@
+import { parse } from 'yaml';
+import { matchesPattern } from '@waybell/catalog/names';
+import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
+import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import type { SubscriptionAnswer } from './describe-subscription.ts';
-import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
-import type { JsonNode } from '@waybell/contracts/openapi/json-node';
-import { matchesPattern } from '@waybell/catalog/names';
-import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
-import { parse } from 'yaml';
 
 /** Subscriptions to have, as the API takes them. */
 export type DesiredSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
-import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
+import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
+import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
 import { accountCalled, namesOf, type NameOfAccount } from '../accounts.ts';
-import { report } from '../print.ts';
 import { readGuid } from '../options.ts';
+import { report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Ends the help of commands for operators. */

@@ -1,10 +1,10 @@
-import { evaluate } from '@waybell/stack/rabbitmqctl';
-import type { Servers } from '@waybell/stack/servers';
-import { identify, untilGone } from '@waybell/stack/process-identity';
-import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { identify, untilGone } from '@waybell/stack/process-identity';
+import { evaluate } from '@waybell/stack/rabbitmqctl';
+import type { Servers } from '@waybell/stack/servers';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 /** The side of libs/runtime/testing/borrow.ts that lends. */
 export type Lender = AsyncDisposable & { environment: Record<string, string> };

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { chooseSources, SERVER_NAMES, type ServerName } from '@waybell/stack/choose-sources';
-import { onceMore } from '@waybell/stack/supervised-process';
+import { CONTAINER_LABEL } from '@waybell/stack/docker';
 import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
+import { onceMore } from '@waybell/stack/supervised-process';
 import { thisMachine } from '@waybell/stack/this-machine';
-import { BreakableServers, type Parted, serveAnswers, type Lender } from './breakable-servers.ts';
-import { CONTAINER_LABEL } from '@waybell/stack/docker';
+import { BreakableServers, serveAnswers, type Parted, type Lender } from './breakable-servers.ts';
 
 const TEMPLATE = 'waybell_template';
 const VHOSTS = { shared: 40, breakable: 24 };

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
+import { signalQuietly } from '@waybell/stack/process-identity';
 import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/programs';
 import { repository } from '@waybell/stack/stack-folder';
 import { plainText, report } from '../print.ts';
@@ -9,8 +11,6 @@ import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
 import { Progress, runJest, type FileEvent, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
 import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
-import { spawn } from 'node:child_process';
-import { signalQuietly } from '@waybell/stack/process-identity';
 
 type TestRun = {
   tests: TestFile[];

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import { wait, type Delivery } from '@waybell/line/delivery';
+import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import type { Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';

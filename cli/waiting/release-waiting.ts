@@ -1,8 +1,8 @@
 import { endWithoutAttempt } from '@waybell/deliverer/end-without-attempt';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
-import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { isRejection, type Publication } from '@waybell/line/messages';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Queryable } from '@waybell/runtime/postgres';

@@ -1,4 +1,3 @@
-import type { WaitingReason } from '@waybell/line/outcomes';
 import type {
   AttemptEntry,
   DeliveryEntry,
@@ -7,8 +6,9 @@ import type {
   EventVerdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
-import { counted, ruleInWords } from '../in-words.ts';
+import type { WaitingReason } from '@waybell/line/outcomes';
 import { accountCalled, type NameOfAccount } from '../accounts.ts';
+import { counted, ruleInWords } from '../in-words.ts';
 
 const LONGEST_EXCERPT = 200;
 

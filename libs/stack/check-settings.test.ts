@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { services } from './services.ts';
 import { checkSettings } from './service-process.ts';
+import { services } from './services.ts';
 
 test('what no service and no declaration refuses passes, without an address of any server', async () => {
   const right = { LOG_LEVEL: '', DELIVER_SLOTS: '16', EVENTS_QUEUE_LIMIT: '1MiB' };

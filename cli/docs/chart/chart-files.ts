@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeJson } from '@waybell/contracts/write-json';
 import { goneSettings } from '@waybell/runtime/gone-settings';
-import { type Setting, READERS } from '../../settings.ts';
-import { settingSchema, type SettingSchema } from './value-types.ts';
-import * as type from './value-types.ts';
 import { AMQP, DATABASE } from '@waybell/stack/address-of';
+import { READERS, type Setting } from '../../settings.ts';
+import * as type from './value-types.ts';
+import { settingSchema, type SettingSchema } from './value-types.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
