@@ -51,9 +51,9 @@ const program = new Command('waybell')
   .showHelpAfterError('Add --help to see what the command takes.')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
-const [asked = ''] = process.argv.slice(2);
+const [wanted = ''] = process.argv.slice(2);
 for (const [name, load] of Object.entries(commands)) {
-  const isNeeded = name === asked || !Object.hasOwn(commands, asked);
+  const isNeeded = name === wanted || !Object.hasOwn(commands, wanted);
   if (isNeeded) program.addCommand(await load(), { hidden: name === 'supervise' });
 }
 

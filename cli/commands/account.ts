@@ -8,6 +8,8 @@ import { withDatabase } from '../with-database.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 
+type AccountArguments = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
+
 export function accountCommand(): Command {
   return new Command('account')
     .description('create, list, name and close accounts, and switch their features on and off')
@@ -120,8 +122,6 @@ async function list(): Promise<void> {
     }
   });
 }
-
-type AccountArguments = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
 
 async function update(options: AccountArguments): Promise<void> {
   const { guid, name, addFeature: addFeatures, removeFeature: removeFeatures } = options;

@@ -17,6 +17,8 @@ import { withDatabase } from '../with-database.ts';
 
 const HOUR_MS = 3_600_000;
 
+type Options = { since: number; account?: string; listeners?: true; limit: number };
+
 export function failingCommand(): Command {
   return new Command('failing')
     .description(
@@ -34,44 +36,42 @@ export function failingCommand(): Command {
     .action(failing);
 }
 
-type Options = { since: number; account?: string; listeners?: true; limit: number };
-
 async function failing({ since, account, listeners, limit }: Options): Promise<void> {
   await withDatabase(process.env, async (postgres) => {
-    const asked = {
+    const query = {
       sinceMs: Date.now() - since,
       account: account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid,
       withListeners: listeners,
       limit,
     };
-    const origins = await failingOrigins(postgres, asked);
-    const waiting = await waitingEndpoints(postgres, asked);
-    const undelivered = await oldestUndelivered(postgres, asked);
-    const interrupted = await interruptedSubscriptions(postgres, asked);
-    const notices = await latestNotices(postgres, asked);
+    const origins = await failingOrigins(postgres, query);
+    const waiting = await waitingEndpoints(postgres, query);
+    const undelivered = await oldestUndelivered(postgres, query);
+    const interrupted = await interruptedSubscriptions(postgres, query);
+    const notices = await latestNotices(postgres, query);
     const accounts = [...origins, ...waiting, ...undelivered, ...interrupted].map((each) => each.account);
     const nameOf = await namesOf(postgres, accounts);
-    tell(
+    printSection(
       `failing most in the last ${formatDuration(since)}`,
       origins.map((origin) => describeOrigin(origin, nameOf)),
     );
-    tell(
+    printSection(
       'waiting for endpoints, longest first',
       waiting.map((endpoint) => describeEndpoint(endpoint, nameOf)),
     );
-    tell(
+    printSection(
       'oldest unfinished',
       undelivered.map((delivery) => describeUndelivered(delivery, nameOf)),
     );
-    tell(
+    printSection(
       'subscriptions that are off, paused or stopped, or missed something',
       interrupted.map((subscription) => describeInterrupted(subscription, nameOf)),
     );
-    tell('latest notices', notices.map(describeNotice));
+    printSection('latest notices', notices.map(describeNotice));
   });
 }
 
-function tell(heading: string, lines: string[]): void {
+function printSection(heading: string, lines: string[]): void {
   print(`${heading}:`, ...(lines.length === 0 ? ['none'] : lines).map((line) => `  ${line}`));
 }
 

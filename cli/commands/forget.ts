@@ -10,6 +10,8 @@ import { brokerOf } from '@waybell/stack/address-of';
 import { report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
+type Options = { subject?: string; kind?: string; yes?: true };
+
 export function forgetCommand(): Command {
   return new Command('forget')
     .description('delete what was sent about an order or anything else, what receivers answered, and rejected events')
@@ -26,8 +28,6 @@ export function forgetCommand(): Command {
     )
     .action(run);
 }
-
-type Options = { subject?: string; kind?: string; yes?: true };
 
 async function run(argument: string | undefined, { subject = argument, kind, ...options }: Options): Promise<void> {
   if (subject === undefined || subject.trim() === '') throw new Error('say what about: ./waybell forget 4711');

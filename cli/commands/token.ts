@@ -12,6 +12,17 @@ import { withDatabase } from '../with-database.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
 
+type CreateOptions = { account: string; client?: string; scope?: string[]; expires?: number };
+
+type LinkOptions = {
+  account: string;
+  client?: string;
+  write?: true;
+  expires?: number;
+  signedIn?: number;
+  api?: string;
+};
+
 export function tokenCommand(): Command {
   return new Command('token')
     .description('create, list and revoke access tokens of accounts, and links that open the console')
@@ -65,23 +76,12 @@ function revokeCommand(): Command {
     .action(revoke);
 }
 
-type CreateOptions = { account: string; client?: string; scope?: string[]; expires?: number };
-
 async function create({ account, client, scope, expires }: CreateOptions): Promise<void> {
   const token = await withDatabase(process.env, (postgres) =>
     createToken(postgres, { accountGuid: account, clientId: client, scopes: scope, expiresInMs: expires }),
   );
   print(token);
 }
-
-type LinkOptions = {
-  account: string;
-  client?: string;
-  write?: true;
-  expires?: number;
-  signedIn?: number;
-  api?: string;
-};
 
 async function createLink({ account, client, write, expires, signedIn, api }: LinkOptions): Promise<void> {
   const address = addressOf({ api }, process.env);

@@ -36,9 +36,9 @@ export function startCommand(): Command {
 
 async function stop(text: string, { reason }: { reason: string }): Promise<void> {
   const guid = readGuid(text, '<guid>');
-  const asked = { guid, reason: readReason(reason) };
+  const stop = { guid, reason: readReason(reason) };
   await withDatabase(process.env, async (postgres) => {
-    const entry = await inTransaction(postgres, (client) => stopSubscription(client, asked));
+    const entry = await inTransaction(postgres, (client) => stopSubscription(client, stop));
     report(`stopped ${describeStopped(entry, await namesOf(postgres, [entry.account]))}`);
   });
 }

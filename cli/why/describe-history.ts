@@ -124,8 +124,10 @@ function describeAttempt(attempt: AttemptEntry, current: string): string[] {
     waited === undefined ? undefined : `waited: ${waited}`,
     byHand,
   ];
-  const told = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
-  const line = `${told}${other}`;
+  const described = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts]
+    .filter((fact) => fact !== undefined)
+    .join('  ');
+  const line = `${described}${other}`;
   return answer === undefined ? [line] : [line, ...indented([`said: ${excerptOf(answer)}`])];
 }
 

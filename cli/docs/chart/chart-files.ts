@@ -5,7 +5,25 @@ import { goneSettings } from '@waybell/runtime/gone-settings';
 import { AMQP, DATABASE } from '@waybell/stack/address-of';
 import { repository } from '@waybell/stack/stack-folder';
 import { READERS, type Setting } from '../../settings.ts';
-import { anObject, aNumber, aText, enabled, list, map, named, only, orNull, references, textList, texts, ingress, peers, settingSchema, type Properties, type SettingSchema } from './value-types.ts';
+import {
+  anObject,
+  aNumber,
+  aText,
+  enabled,
+  list,
+  map,
+  named,
+  only,
+  orNull,
+  references,
+  textList,
+  texts,
+  ingress,
+  peers,
+  settingSchema,
+  type Properties,
+  type SettingSchema,
+} from './value-types.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const chart = 'deploy/helm/waybell';
