@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { explainFailure } from '@waybell/stack/supervised-process';
-import { describeColumns } from './lib/columns.ts';
-import { formatJson, formatFacts, formatScenario, isMet, type BenchReport } from './lib/report.ts';
-import { scenarios } from './scenarios/scenarios.ts';
 import { thisMachine, versionsHere } from './lib/machine.ts';
+import { describeColumns, formatJson, formatFacts, formatScenario, isMet, type BenchReport } from './lib/report.ts';
 import type { Effort, Scenario } from './lib/scenario.ts';
+import { scenarios } from './scenarios/scenarios.ts';
 
-const tell = (line: string) => process.stderr.write(`bench: ${line}\n`);
+const announce = (line: string) => process.stderr.write(`bench: ${line}\n`);
+
+type Options = { quick?: boolean; rounds?: number; json?: string };
 
 const program = new Command('waybell bench')
   .description('measure speed and fairness, beside what one would build instead; prints tables as Markdown')
@@ -33,14 +34,36 @@ const program = new Command('waybell bench')
   )
   .action(bench);
 
-type Options = { quick?: boolean; rounds?: number; json?: string };
-
 async function bench(names: string[], { quick = false, rounds, json }: Options): Promise<void> {
   const chosen = chooseScenarios(names);
-  const effort = { isQuick: quick, rounds: rounds ?? (quick ? 1 : 3), tell };
-  const { report, isAllMet } = await runScenarios(chosen, effort, (text) => console.log(`${text}\n`));
+  const effort = { isQuick: quick, rounds: rounds ?? (quick ? 1 : 3), announce };
+  const { report, isAllMet } = await runScenarios(chosen, effort);
   if (json !== undefined) writeFileSync(json, formatJson(report));
   process.exitCode = isAllMet ? 0 : 1;
+}
+
+/** Runs one scenario after the other, each on a system of its own; what it finds is printed as soon as it is known. */
+async function runScenarios(
+  chosen: readonly Scenario[],
+  effort: Effort,
+): Promise<{ report: BenchReport; isAllMet: boolean }> {
+  const print = (text: string) => console.log(`${text}\n`);
+  const facts = {
+    beganAt: new Date().toISOString(),
+    isQuick: effort.isQuick,
+    machine: thisMachine(),
+    versions: await versionsHere(),
+  };
+  print(formatFacts(facts));
+  const report: BenchReport = { ...facts, scenarios: [] };
+  for (const { name, run } of chosen) {
+    const announceIt = (line: string) => effort.announce(`${name}: ${line}`);
+    announceIt('starting');
+    const scenario = { name, ...(await run({ ...effort, announce: announceIt })) };
+    report.scenarios.push(scenario);
+    print(formatScenario(scenario));
+  }
+  return { report, isAllMet: report.scenarios.every(({ checks }) => checks.every(isMet)) };
 }
 
 function chooseScenarios(names: string[]) {
@@ -63,31 +86,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 try {
   await program.parseAsync();
 } catch (error) {
-  tell(explainFailure(error));
+  announce(explainFailure(error));
   process.exitCode = 1;
 }
 process.exit();
-
-/** Runs one scenario after the other, each on a system of its own; what it finds is printed as soon as it is known. */
-async function runScenarios(
-  chosen: readonly Scenario[],
-  effort: Effort,
-  print: (text: string) => void,
-): Promise<{ report: BenchReport; isAllMet: boolean }> {
-  const facts = {
-    beganAt: new Date().toISOString(),
-    isQuick: effort.isQuick,
-    machine: thisMachine(),
-    versions: await versionsHere(),
-  };
-  print(formatFacts(facts));
-  const report: BenchReport = { ...facts, scenarios: [] };
-  for (const { name, run } of chosen) {
-    const tellOfIt = (line: string) => effort.tell(`${name}: ${line}`);
-    tellOfIt('starting');
-    const scenario = { name, ...(await run({ ...effort, tell: tellOfIt })) };
-    report.scenarios.push(scenario);
-    print(formatScenario(scenario));
-  }
-  return { report, isAllMet: report.scenarios.every(({ checks }) => checks.every(isMet)) };
-}

@@ -1,6 +1,6 @@
-import type { AccountSummary } from '@waybell/subscription-api/accounts';
-import type { Queryable } from '@waybell/runtime/postgres';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
+import type { Queryable } from '@waybell/runtime/postgres';
+import type { AccountSummary } from '@waybell/subscription-api/accounts';
 
 const MOST_NAMED = 10;
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { repository } from '@waybell/stack/stack-folder';
 import { findAdvisories } from './dependencies.ts';
 import { makeGenerated } from './docs/make-generated.ts';
-import { repository } from '@waybell/stack/stack-folder';
 
 type CheckOutcome = { isGood: boolean; output: string; remark?: string };
 type CheckStep = { name: string; run: () => Promise<CheckOutcome> };

@@ -1,9 +1,9 @@
 import { isNativeError } from 'node:util/types';
+import type { Command } from 'commander';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { requireRunning } from '@waybell/stack/stack-state';
 import { callFailure, trustAlso } from './http/certificates.ts';
 import { proxyHint, useProxy } from './http/use-proxy.ts';
-import type { Command } from 'commander';
 
 /** Options that name the API and its caller. */
 export type ApiCommandOptions = { api?: string; token?: string; ca?: string };
@@ -14,19 +14,8 @@ export const CA_OPTION = [
   'certificates (PEM) to trust as well, such as one that its server has signed itself',
 ] as const;
 
-/** An answer of the API other than the one hoped for. */
-export class ApiProblem extends Error {
-  readonly status: number;
-  /** The last part of its type; undefined where it has none. */
-  readonly kind: string | undefined;
-
-  constructor(status: number, message: string, kind?: string) {
-    super(message);
-    this.name = 'ApiProblem';
-    this.status = status;
-    this.kind = kind;
-  }
-}
+/** A test is answered within 75 s. */
+const ANSWER_LIMIT_MS = 80_000;
 
 /** The REST interface as a client of either interface has it: an address and a token are all it takes. */
 export type ClientApi = {
@@ -36,9 +25,6 @@ export type ClientApi = {
   /** The same of an answer that does not end. */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 };
-
-/** A test is answered within 75 s. */
-const ANSWER_LIMIT_MS = 80_000;
 
 /** `others`: other addresses that this process calls. From then on it uses the proxies and certificates of the options. */
 export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, others: readonly URL[] = []): ClientApi {
@@ -75,6 +61,20 @@ export function clientApi(options: ApiCommandOptions, env: NodeJS.ProcessEnv, ot
       return body;
     },
   };
+}
+
+/** An answer of the API other than the one hoped for. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  /** The last part of its type; undefined where it has none. */
+  readonly kind: string | undefined;
+
+  constructor(status: number, message: string, kind?: string) {
+    super(message);
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.kind = kind;
+  }
 }
 
 /** Returns the address of the clients' API, without a last slash. Throws if nothing names it. */

@@ -1,8 +1,12 @@
+/**
+ * The packages and programs that this checkout depends on: advisories about them, what deploy/toolchain pins, and pnpm.
+ */
+
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '@waybell/stack/stack-folder';
-import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { repository } from '@waybell/stack/stack-folder';
 
 /** All that is known against the versions in use, and why it is not known of others; a line for each. */
 type Findings = { found: string[]; unknown: string[] };
@@ -17,20 +21,23 @@ type AdvisoriesAnswer = {
 // Without this, pnpm asks a registry that does not answer for minutes.
 const ANSWER_LIMIT_MS = 5_000;
 
-type AskedRegistry = { registry?: string | undefined; answerLimitMs?: number };
+type RegistryQuery = { registry?: string | undefined; answerLimitMs?: number };
 
 /**
  * Asks the registry for advisories about the packages of the lock file, and whether Node.js, as deploy/toolchain pins it and as it
  * runs this, is the newest of its line: the machine's own registry, unless another is named. What a registry that is away, or
- * does not take the question, leaves open is `unknown`.
+ * does not answer the question, leaves open is `unknown`.
  */
-export async function findAdvisories(asked: AskedRegistry = {}): Promise<Findings> {
-  const all = await Promise.all([ofPackages(asked), ...nodesInUse().map((node) => ofNode(node, asked))]);
+export async function findAdvisories(query: RegistryQuery = {}): Promise<Findings> {
+  const all = await Promise.all([
+    findingsOfPackages(query),
+    ...nodesInUse().map((node) => findingsOfNode(node, query)),
+  ]);
   return { found: all.flatMap(({ found }) => found), unknown: all.flatMap(({ unknown }) => unknown) };
 }
 
-async function ofPackages(asked: AskedRegistry): Promise<Findings> {
-  const { stdout, stderr } = await ask(['audit', '--json'], asked);
+async function findingsOfPackages(query: RegistryQuery): Promise<Findings> {
+  const { stdout, stderr } = await queryRegistry(['audit', '--json'], query);
   const answer = readAnswer(stdout);
   if (answer === undefined) return { found: [], unknown: [`packages: ${firstSentence(stderr)}`] };
   const found = Object.values(answer.advisories).map(
@@ -48,8 +55,8 @@ function nodesInUse(): PinnedNode[] {
   return pinned.some(({ version }) => version === running.version) ? pinned : [...pinned, running];
 }
 
-async function ofNode({ name, version }: PinnedNode, asked: AskedRegistry): Promise<Findings> {
-  const { stdout, stderr } = await ask(['view', name, 'versions', '--json'], asked);
+async function findingsOfNode({ name, version }: PinnedNode, query: RegistryQuery): Promise<Findings> {
+  const { stdout, stderr } = await queryRegistry(['view', name, 'versions', '--json'], query);
   const line = `${version.split('.')[0]}.`;
   const versions = readVersions(stdout).filter((each) => each.startsWith(line) && !each.includes('-'));
   const newest = versions.toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1);
@@ -61,7 +68,10 @@ async function ofNode({ name, version }: PinnedNode, asked: AskedRegistry): Prom
   };
 }
 
-const ask = (args: string[], { registry, answerLimitMs = ANSWER_LIMIT_MS }: AskedRegistry): Promise<PnpmResult> =>
+const queryRegistry = (
+  args: string[],
+  { registry, answerLimitMs = ANSWER_LIMIT_MS }: RegistryQuery,
+): Promise<PnpmResult> =>
   runPnpm([...args, ...(registry === undefined ? [] : ['--registry', registry])], {
     PNPM_CONFIG_FETCH_TIMEOUT: String(answerLimitMs),
     PNPM_CONFIG_FETCH_RETRIES: '0',
@@ -89,8 +99,8 @@ function readAnswer(stdout: string): AdvisoriesAnswer | undefined {
 }
 
 /** pnpm draws its errors over several lines, or as JSON. */
-function firstSentence(said: string): string {
-  const words = (/"message": "(.*)"/.exec(said)?.[1] ?? said).replaceAll(/[×│╰─▶]/g, ' ').replaceAll(/\s+/g, ' ');
+function firstSentence(output: string): string {
+  const words = (/"message": "(.*)"/.exec(output)?.[1] ?? output).replaceAll(/[×│╰─▶]/g, ' ').replaceAll(/\s+/g, ' ');
   return words.trim() || 'pnpm said nothing';
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { constantNames, goneSettings } from '@waybell/runtime/gone-settings';
-import { constants, settingNames } from './settings.ts';
 import { writeValue } from './docs/settings-page.ts';
+import { constants, settingNames } from './settings.ts';
 
 describe('settings that are gone', () => {
   test('are no settings now', () => {

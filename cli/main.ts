@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { explainFailure } from '@waybell/stack/supervised-process';
 import { report, print } from './print.ts';
 import { versionHere } from './version.ts';
-import { explainFailure } from '@waybell/stack/supervised-process';
 
 /** Each command by its name, in the order in which help lists them. Loading all of them takes longer than what most do. */
 const commands: Record<string, () => Promise<Command>> = {
@@ -51,9 +51,9 @@ const program = new Command('waybell')
   .showHelpAfterError('Add --help to see what the command takes.')
   .addHelpText('after', '\nExample:\n  ./waybell up        start everything and watch events become callbacks\n');
 
-const [asked = ''] = process.argv.slice(2);
+const [wanted = ''] = process.argv.slice(2);
 for (const [name, load] of Object.entries(commands)) {
-  const isNeeded = name === asked || !Object.hasOwn(commands, asked);
+  const isNeeded = name === wanted || !Object.hasOwn(commands, wanted);
   if (isNeeded) program.addCommand(await load(), { hidden: name === 'supervise' });
 }
 

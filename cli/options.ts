@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDurationMs } from '@waybell/runtime/duration';
 import { isGuid } from '@waybell/events/guid';
+import { parseDurationMs } from '@waybell/runtime/duration';
 
 /** For an option that is a number of things. */
 export function positive(text: string): number {

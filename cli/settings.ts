@@ -1,11 +1,11 @@
 import { deactivatorSettings } from '@waybell/deactivator/config';
 import { delivererSettings } from '@waybell/deliverer/config';
-import { routerSettings } from '@waybell/event-router/config';
-import { declareSettings } from '@waybell/line/operating/declare';
-import { scheduleSettings } from '@waybell/line/line-topology';
 import { deliveryLogSettings } from '@waybell/delivery-log-service/config';
-import type { Per } from '@waybell/runtime/environment';
+import { routerSettings } from '@waybell/event-router/config';
+import { scheduleSettings } from '@waybell/line/line-topology';
+import { declareSettings } from '@waybell/line/operating/declare';
 import { trackerSettings } from '@waybell/location-tracker/config';
+import type { Per } from '@waybell/runtime/environment';
 import { subscriptionApiSettings } from '@waybell/subscription-api/config';
 
 export type Setting = {

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
-import type { Actor } from '@waybell/subscription-api/actor';
-import { postgresClient } from '@waybell/runtime/postgres-client';
 import { placeOf } from '@waybell/runtime/addresses';
+import { postgresClient } from '@waybell/runtime/postgres-client';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { databaseOf } from '@waybell/stack/address-of';
+import type { Actor } from '@waybell/subscription-api/actor';
 
 const CONNECT_LIMIT_MS = 10_000;
 // Undefined table, invalid schema.
@@ -34,7 +34,7 @@ export async function onDatabase<T>(server: ServerAddress, work: (postgres: pg.P
     await postgres.query(SET_SESSION, [JSON.stringify(thisCommand())]);
     return await work(postgres);
   } catch (error) {
-    throw explained(error instanceof Unavailable ? error.cause : error, { ...server, server: 'Postgres' });
+    throw explain(error instanceof Unavailable ? error.cause : error, { ...server, server: 'Postgres' });
   } finally {
     await postgres.end();
   }
@@ -47,16 +47,16 @@ function thisCommand(): Actor {
   return { who: 'command line', origin: `${callerName()}@${hostname()}`, requestId: null };
 }
 
-function explained(error: unknown, asked: AskedServer): unknown {
+function explain(error: unknown, server: AskedServer): unknown {
   if (error instanceof pg.DatabaseError && MISSING_TABLES.test(error.code ?? ''))
     return new Error(
-      `the tables are not in the database of ${placeOf(asked.url)}: create them with "./waybell migrate"`,
+      `the tables are not in the database of ${placeOf(server.url)}: create them with "./waybell migrate"`,
     );
   // One that could not be connected says so already.
   const isSaid = error instanceof Error && error.message.startsWith('Postgres at ');
   const isAnswer = error instanceof pg.DatabaseError && !STOPPING.test(error.code ?? '');
   const isOfServer = error instanceof Error && ('code' in error || /timeout|terminated|left/i.test(error.message));
-  return isSaid || isAnswer || !isOfServer ? error : new Error(troubleWith(asked, error), { cause: error });
+  return isSaid || isAnswer || !isOfServer ? error : new Error(troubleWith(server, error), { cause: error });
 }
 
 /** In a container a user may have no name: then the number. */

@@ -2,9 +2,9 @@ import { Agent as HttpAgent } from 'node:http';
 import axios, { Axios } from 'axios';
 import { Agent } from 'undici';
 import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { throughUndici } from '@waybell/deliverer/request/exchange';
 import { systemClock } from '@waybell/runtime/clock';
+import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { readNetworks } from '@waybell/runtime/networks';
 import { accountGuid } from '../lib/workload.ts';
 

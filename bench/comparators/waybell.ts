@@ -1,7 +1,7 @@
+import { eventsExchange } from '@waybell/line/topology';
 import { deliveriesPerMessage, readFigures } from '@waybell/stack/service-process';
 import type { Stack } from '@waybell/stack/stack';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
-import { eventsExchange } from '@waybell/line/topology';
 import type { Contender, RunningContender } from './contender.ts';
 
 /** The product, as shipped. */

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import type { CountedInside, CounterName } from '../parts/counting.ts';
 
-/** Settings of services that count what they do, each for itself, and tell it on sockets in this folder. */
+/** Settings of services that count what they do, each for itself, and report it on sockets in this folder. */
 export function countingSettings(folder: string): Record<string, string> {
   const counting = pathToFileURL(join(import.meta.dirname, '../parts/counting.ts'));
   counting.searchParams.set('folder', folder);

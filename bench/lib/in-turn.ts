@@ -1,16 +1,16 @@
 import { spread, type Spread } from './statistics.ts';
 
-type Turns<C> = { contenders: readonly C[]; rounds: number; tell: (line: string) => void };
+type Turns<C> = { contenders: readonly C[]; rounds: number; announce: (line: string) => void };
 
 /** Lets each contender run once a round, so that what changes on the machine meanwhile touches all of them. */
 export async function inTurn<C extends { name: string }, R>(
-  { contenders, rounds, tell }: Turns<C>,
+  { contenders, rounds, announce }: Turns<C>,
   run: (contender: C) => Promise<R>,
 ): Promise<Map<string, R[]>> {
   const results = new Map<string, R[]>(contenders.map(({ name }) => [name, []]));
   for (let round = 1; round <= rounds; round += 1) {
     for (const contender of contenders) {
-      tell(`round ${round} of ${rounds}: ${contender.name}`);
+      announce(`round ${round} of ${rounds}: ${contender.name}`);
       results.get(contender.name)?.push(await run(contender));
     }
   }

@@ -20,7 +20,7 @@ export function thisMachine(): MachineFacts {
   };
 }
 
-/** Starts servers as a stack would, only to ask them. */
+/** Starts servers as a stack would, only to read their versions. */
 export async function versionsHere(): Promise<Versions> {
   const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
   const { PATH = '', HOME = '' } = process.env;

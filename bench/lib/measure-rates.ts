@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningContender } from '../comparators/contender.ts';
-import { throughputOf, warmUpMs, type Throughput } from './measure.ts';
-import type { Effort } from './scenario.ts';
-import { countsPer, readServerCounts, TOLD_AFTER_MS, type ServerCounts } from './server-counts.ts';
-import type { Stand } from './stand.ts';
-import { overWindows, type Summary, type WindowLatency, spread, type Spread } from './statistics.ts';
-import { wakeUpsBetween, wakeUpsOf, totalOfOwn } from './processes.ts';
-import type { Workload } from './workload.ts';
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
+import type { RunningContender } from '../comparators/contender.ts';
 import { waybell } from '../comparators/waybell.ts';
 import { ratios } from './in-turn.ts';
+import { throughputOf, warmUpMs, type Throughput } from './measure.ts';
+import { wakeUpsBetween, wakeUpsOf, totalOfOwn } from './processes.ts';
 import type { BarCheck, Table } from './report.ts';
+import type { Effort } from './scenario.ts';
+import { countsPer, readServerCounts, REPORTED_AFTER_MS, type ServerCounts } from './server-counts.ts';
+import type { Stand } from './stand.ts';
+import { overWindows, spread, type Summary, type WindowLatency, type Spread } from './statistics.ts';
+import type { Workload } from './workload.ts';
 
 /** A contender at an even rate. Latency in ms. */
 export type AtRate = Throughput & {
@@ -27,7 +27,7 @@ export type AtRates = Record<number, AtRate>;
 type RateTimes = {
   /** After the start of a contender. */
   warmMs: number;
-  /** After a change of rate: until idle sessions have told Postgres what they did before, where the run is not quick. */
+  /** After a change of rate: until idle sessions have reported to Postgres what they did before, where the run is not quick. */
   settleMs: number;
   measureMs: number;
 };
@@ -41,7 +41,7 @@ const WINDOW_MS = 2_000;
 export function rateTimes({ isQuick }: Pick<Effort, 'isQuick'>, quickMs: number): RateTimes {
   return {
     warmMs: warmUpMs({ isQuick }),
-    settleMs: isQuick ? 3_000 : TOLD_AFTER_MS,
+    settleMs: isQuick ? 3_000 : REPORTED_AFTER_MS,
     measureMs: isQuick ? quickMs : 60_000,
   };
 }

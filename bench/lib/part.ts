@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A part of a benchmark runs in a process of its own, so that its CPU can be told from the others'. */
+/** A part of a benchmark runs in a process of its own, so that its CPU is counted for itself. */
 
 type Commands = Record<string, (argument: never) => unknown>;
 type PartCall = { id: number; command: string; argument: unknown };
@@ -27,18 +27,18 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
     // JSON would lose NaN.
     serialization: 'advanced',
   });
-  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const unanswered = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
   child.on('message', ({ id, result, failure }: Reply) => {
-    const asked = waiting.get(id);
-    waiting.delete(id);
-    if (failure === undefined) asked?.resolve(result);
-    else asked?.reject(new Error(`${file}: ${failure}`));
+    const call = unanswered.get(id);
+    unanswered.delete(id);
+    if (failure === undefined) call?.resolve(result);
+    else call?.reject(new Error(`${file}: ${failure}`));
   });
   let end: Error | undefined;
   const ended = (how: string) => {
     end ??= new Error(`${file} ${how}`);
-    for (const { reject } of waiting.values()) reject(end);
+    for (const { reject } of unanswered.values()) reject(end);
   };
   child.on('exit', (code, signal) => ended(`ended (${signal ?? code})`));
   child.on('error', ({ message }) => ended(`failed: ${message}`));
@@ -48,11 +48,11 @@ export function startPart<C extends Commands>(file: string, env: Record<string, 
     call(command, ...argument) {
       if (end !== undefined) return Promise.reject(end);
       last += 1;
-      const asked = Promise.withResolvers<unknown>();
-      waiting.set(last, asked);
+      const call = Promise.withResolvers<unknown>();
+      unanswered.set(last, call);
       child.send({ id: last, command, argument: argument[0] } satisfies PartCall);
       // A command resolves with the value that `serve` sent for it.
-      return asked.promise as never;
+      return call.promise as never;
     },
     stop: () => stopped(child),
   };

@@ -1,58 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * CPU and wake-ups of parts, read from /proc, so on Linux alone. A part is processes, and what they started:
+ *
+ * | read | between two readings |
+ * |---|---|
+ * | `cpuOf`: µs so far, in steps of a tick, which is 10 ms on most machines | `cpuBetween` |
+ * | `wakeUpsOf`: voluntary context switches of each thread so far | `wakeUpsBetween` |
+ */
+
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The processes of one part, by the pids of their roots: what they started counts too. */
+/** The processes of one part, by the pids of their roots. */
 export type Parts = Record<string, readonly number[]>;
-
-/** CPU in ticks: its own, and that of ended children which it has waited for. */
-type Process = { parent: number; ownTicks: number; buriedTicks: number };
-
-/** All processes of this machine by their pids. Needs /proc, so Linux. */
-function readProcesses(): Map<number, Process> {
-  const processes = new Map<number, Process>();
-  for (const name of readdirSync('/proc')) {
-    const process = /^\d+$/.test(name) ? readProcess(name) : undefined;
-    if (process !== undefined) processes.set(Number(name), process);
-  }
-  return processes;
-}
-
-/** The same parts with all their pids: those of the roots that still run, and of what these started. */
-export function withDescendants(parts: Parts, processes: ReadonlyMap<number, Pick<Process, 'parent'>>): Parts {
-  const children = Map.groupBy(processes.keys(), (pid) => processes.get(pid)?.parent);
-  const treeOf = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(treeOf)];
-  return Object.fromEntries(
-    Object.entries(parts).map(([part, roots]) => [part, roots.filter((pid) => processes.has(pid)).flatMap(treeOf)]),
-  );
-}
-
-function readProcess(pid: string): Process | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command's name in parentheses and may hold anything, so count from its end.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    const [parent, user, system, childrenUser, childrenSystem] = [1, 11, 12, 13, 14].map((at) => fields[at] ?? 0);
-    return {
-      parent: parent ?? 0,
-      ownTicks: (user ?? 0) + (system ?? 0),
-      buriedTicks: (childrenUser ?? 0) + (childrenSystem ?? 0),
-    };
-  } catch {
-    // It ended in between.
-    return undefined;
-  }
-}
 
 /** CPU that each part has used so far, in microseconds, the kernel's work for it included. */
 export type CpuMicros = Record<string, number>;
 
+/** How often each thread of each part has gone to sleep by itself so far, and woken again: its voluntary context switches. */
+type WakeUps = Record<string, ReadonlyMap<string, number>>;
+
 let ticksPerSecond: number | undefined;
 
-/** Reads what parts have used; in steps of a tick, which is 10 ms on most machines. Needs /proc, so Linux. */
 export function cpuOf(parts: Parts): CpuMicros {
   ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK']).toString());
   const microsPerTick = 1_000_000 / ticksPerSecond;
@@ -92,10 +61,7 @@ export function totalOfOwn({ receiver: _receiver, publisher: _publisher, ...own 
   return total(own);
 }
 
-/** How often each thread of each part has gone to sleep by itself so far, and woken again: its voluntary context switches. */
-type WakeUps = Record<string, ReadonlyMap<string, number>>;
-
-/** Reads them of all threads that run now. Needs /proc, so Linux. */
+/** Reads them of all threads that run now. */
 export function wakeUpsOf(parts: Parts): WakeUps {
   const all = withDescendants(parts, readProcesses());
   return Object.fromEntries(Object.entries(all).map(([part, pids]) => [part, new Map(pids.flatMap(readThreads))]));
@@ -126,5 +92,47 @@ function readThread(thread: string): [[thread: string, count: number]] | [] {
     return [[thread, Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1])]];
   } catch {
     return [];
+  }
+}
+
+/** The same parts with all their pids: those of the roots that still run, and of what these started. */
+export function withDescendants(parts: Parts, processes: ReadonlyMap<number, Pick<Process, 'parent'>>): Parts {
+  const children = Map.groupBy(processes.keys(), (pid) => processes.get(pid)?.parent);
+  const treeOf = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(treeOf)];
+  return Object.fromEntries(
+    Object.entries(parts).map(([part, roots]) => [part, roots.filter((pid) => processes.has(pid)).flatMap(treeOf)]),
+  );
+}
+
+/** CPU in ticks: its own, and that of ended children which it has waited for. */
+type Process = { parent: number; ownTicks: number; buriedTicks: number };
+
+/** All processes of this machine by their pids. */
+function readProcesses(): Map<number, Process> {
+  const processes = new Map<number, Process>();
+  for (const name of readdirSync('/proc')) {
+    const process = /^\d+$/.test(name) ? readProcess(name) : undefined;
+    if (process !== undefined) processes.set(Number(name), process);
+  }
+  return processes;
+}
+
+function readProcess(pid: string): Process | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the command's name in parentheses and may hold anything, so count from its end.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [parent, user, system, childrenUser, childrenSystem] = [1, 11, 12, 13, 14].map((at) => fields[at] ?? 0);
+    return {
+      parent: parent ?? 0,
+      ownTicks: (user ?? 0) + (system ?? 0),
+      buriedTicks: (childrenUser ?? 0) + (childrenSystem ?? 0),
+    };
+  } catch {
+    // It ended in between.
+    return undefined;
   }
 }

@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { formatJson, isMet } from './report.ts';
+import { COLUMNS, formatCell, formatJson, formatTable, isMet } from './report.ts';
 
 describe('isMet', () => {
   const what = 'a promise';
@@ -26,4 +28,56 @@ describe('formatJson', () => {
     const json = formatJson({ beganAt: 'now', isQuick: true, machine, versions, scenarios: [scenario] });
     expect(JSON.parse(json)).toMatchObject({ scenarios: [{ rounds: { waybell: [1.5, 'NaN', 'Infinity'] } }] });
   });
+});
+
+describe('formatTable', () => {
+  test('aligns text to the left and figures to the right, as Markdown', () => {
+    const rows = [
+      ['waybell', 2_661.4],
+      ['bare', 5],
+    ];
+    expect(formatTable({ title: 'Rates', columns: ['', 'a second'], rows })).toBe(
+      [
+        '**Rates**',
+        '',
+        '|         | a second |',
+        '|---------|---------:|',
+        '| waybell |    2,661 |',
+        '| bare    |        5 |',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('formatCell', () => {
+  test.each([
+    [0.754_3, '0.75'],
+    [12.34, '12.3'],
+    [1_234.5, '1,235'],
+    [Number.NaN, '–'],
+    [{ median: 3, min: 1, max: 10 }, '3 (1–10)'],
+    [{ median: 3, min: 3, max: 3 }, '3'],
+  ])('shows %p as %s', (cell, shown) => {
+    expect(formatCell(cell)).toBe(shown);
+  });
+});
+
+test('every column that a table has is explained by --help', () => {
+  const bench = join(import.meta.dirname, '..');
+  const sources = globSync('{lib,scenarios}/*.ts', { cwd: bench, exclude: (path) => path.includes('.test.') });
+  const lists = sources.flatMap((path) => [
+    ...readFileSync(join(bench, path), 'utf8').matchAll(/columns: \[([^\]]*)\]/g),
+  ]);
+  const names = new Set(lists.flatMap(([, list = '']) => [...list.matchAll(/'([^']*)'/g)].map(([, name]) => name)));
+  const explained = Object.keys(COLUMNS).join(', ').split(', ');
+  expect(names.size).toBeGreaterThan(30);
+  expect(
+    [...names].filter(
+      (name) =>
+        !name
+          ?.replace(/, ms$/, '')
+          .split(', ')
+          .every((part) => explained.includes(part)),
+    ),
+  ).toEqual([]);
 });

@@ -6,7 +6,7 @@ export type Effort = {
   /** How often each contender runs, in turn. */
   rounds: number;
   /** Says what is being done. */
-  tell: (line: string) => void;
+  announce: (line: string) => void;
 };
 
 /** One row of promises: what to run, measure and hold against its bars. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type pg from 'pg';
 import { Redis } from 'ioredis';
+import type pg from 'pg';
 import { brokerUser } from '@waybell/line/line-topology';
 import { evaluate, rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import type { Stack } from '@waybell/stack/stack';
@@ -11,10 +11,10 @@ export type ServerCounts = Record<string, number>;
 
 type CountedConnection = { user: string; recv_oct: number; send_oct: number };
 
-/** Sessions tell Postgres after 10 s of quiet, at the latest, what they have done. */
-export const TOLD_AFTER_MS = 11_000;
+/** Postgres' sessions report what they have done after 10 s of quiet, at the latest. */
+export const REPORTED_AFTER_MS = 11_000;
 
-/** Postgres 18 no longer tells syncs there. */
+/** Postgres 18 no longer counts syncs there. */
 const POSTGRES = `
   select (pg_current_wal_insert_lsn() - '0/0')::float8 "WAL bytes", coalesce((to_jsonb(wal) ->> 'wal_sync')::float8, 'NaN') "WAL syncs",
     xact_commit::float8 "commits", (tup_inserted + tup_updated + tup_deleted)::float8 "rows written"
@@ -27,15 +27,15 @@ export async function readCounts(
   postgres: pg.Pool,
 ): Promise<ServerCounts> {
   const broker = servers.process('rabbitmq').spec;
-  const told = await rabbitmqctl(broker, 'list_connections', '--formatter', 'json', 'user', 'recv_oct', 'send_oct');
-  const connections = JSON.parse(told) as CountedConnection[];
+  const listed = await rabbitmqctl(broker, 'list_connections', '--formatter', 'json', 'user', 'recv_oct', 'send_oct');
+  const connections = JSON.parse(listed) as CountedConnection[];
   return {
     ...(await readServerCounts({ servers }, postgres)),
     ...Object.assign({}, ...services.map((service) => countsOf(service, connections))),
   };
 }
 
-/** The same of the servers alone; takes milliseconds where Erlang has `erl_call`, so it can be asked beside a measurement. */
+/** The same of the servers alone; takes milliseconds where Erlang has `erl_call`, so it does not disturb a measurement. */
 export async function readServerCounts({ servers }: Pick<Stack, 'servers'>, postgres: pg.Pool): Promise<ServerCounts> {
   const { rows } = await postgres.query<ServerCounts>(POSTGRES);
   return {
@@ -75,9 +75,9 @@ function messagesIn(overview: string): ServerCounts {
 /** Commands run by a script count in addition to the script. */
 async function redisCommands(url: string): Promise<number> {
   const redis = new Redis(url);
-  const told = await redis.info('commandstats');
+  const stats = await redis.info('commandstats');
   redis.disconnect();
-  return numbersIn(told, /:calls=(\d+)/g);
+  return numbersIn(stats, /:calls=(\d+)/g);
 }
 
 function numbersIn(text: string, pattern: RegExp): number {

@@ -6,7 +6,7 @@ const limits = { maxBytes: 1_048_576, maxDepth: 32 };
 
 describe('eventFor', () => {
   test.each([...smallActionKeys, 'carrier.order.created'])('makes an event of %s that the router takes', (key) => {
-    const { body, actionKey, guid } = eventFor({ n: 7, actionKey: key }, { atMs: 1_700_000_000_000 });
+    const { body, actionKey, guid } = eventFor({ n: 7, actionKey: key }, 1_700_000_000_000);
     const reading = readEvent({ body, routingKey: actionKey }, limits);
     expect(reading).toMatchObject({ kind: 'event', event: { guid, receivers: [accountGuid(7)] } });
     expect(body.length).toBeGreaterThan(250);

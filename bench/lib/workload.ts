@@ -19,10 +19,6 @@ export type Group = {
 export type Workload = {
   /** How much of the traffic each group gets: weights add up to 1. */
   groups: readonly (Group & { weight: number })[];
-  /** Bytes of free text in the payload, for carrier actions, which pass on whatever they get. */
-  textBytes?: number;
-  /** Deliveries that an event becomes, where not one. */
-  fanOut?: number;
 };
 
 const SMALL_PAYLOAD_BYTES = 80;
@@ -47,7 +43,7 @@ export function actionKeyOf({ actionKeys }: Group, n: number): string {
   return actionKeys[n % actionKeys.length] ?? hotActionKey;
 }
 
-/** Guid of account number n, as `seed.ts` writes it in SQL. */
+/** Guid of account number n, as `stand.ts` seeds it. */
 export function accountGuid(n: number): string {
   return `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
 }
@@ -69,10 +65,7 @@ export function chooseSubscriber({ groups }: Workload, random: () => number): { 
 export type UpstreamEvent = { actionKey: string; guid: string; body: Buffer };
 
 /** An event for account n, as upstream would publish it, to be sent at `atMs` since the epoch. */
-export function eventFor(
-  { n, actionKey: key }: { n: number; actionKey: string },
-  { atMs, textBytes = TEXT_BYTES }: { atMs: number; textBytes?: number | undefined },
-): UpstreamEvent {
+export function eventFor({ n, actionKey: key }: { n: number; actionKey: string }, atMs: number): UpstreamEvent {
   const action = actionOf(key);
   const guid = randomUUID();
   const event = {
@@ -84,7 +77,7 @@ export function eventFor(
     payload:
       action.interface === 'shipper'
         ? { ...action.example, order_guid: stamp(atMs) }
-        : { id: n, status: 'new', notes: 'x'.repeat(textBytes) },
+        : { id: n, status: 'new', notes: 'x'.repeat(TEXT_BYTES) },
   };
   return { actionKey: key, guid, body: Buffer.from(JSON.stringify(event)) };
 }
@@ -92,7 +85,7 @@ export function eventFor(
 const STAMP = '-4000-8000-';
 const STAMPS_PER_MS = 100;
 
-/** A guid that tells when the event was to be sent, to 10 µs: it is in the notification too. */
+/** A guid that says when the event was to be sent, to 10 µs: it is in the notification too. */
 export function stamp(atMs: number): string {
   const digits = Math.round(atMs * STAMPS_PER_MS)
     .toString(16)

@@ -6,9 +6,9 @@ import { GCProfiler, getHeapStatistics, promiseHooks } from 'node:v8';
 import pg from 'pg';
 
 /**
- * Counts inside a service, which loads it before its own code (`--import`) and does not know. It listens on a socket, named by
- * the service's pid, in the folder that the query of its URL names. What is asked there begins some of the counters; the
- * answer is what those counted that were begun before.
+ * Counts inside a service, which loads this file before its own code (`--import`) and knows nothing of it. It listens on a
+ * socket, named by the service's pid, in the folder that the query of its URL names. A question names the counters to begin;
+ * the answer is what those counted that the question before began.
  */
 const counters = { allocatedBytes, promises, statements, calls };
 
@@ -53,17 +53,17 @@ function isOfThen(): boolean {
   return stack.includes('at Promise.then (');
 }
 
-let asked = 0;
+let queries = 0;
 const { query } = pg.Client.prototype;
 pg.Client.prototype.query = function counted(this: pg.Client, ...args: never[]) {
-  asked += 1;
+  queries += 1;
   return Reflect.apply(query, this, args);
 };
 
 /** Counts statements in Postgres, `begin` and `commit` included. */
 function statements() {
-  const before = asked;
-  return (): number => asked - before;
+  const before = queries;
+  return (): number => queries - before;
 }
 
 /** Returns, by the URL of each file, the calls of its most called function. V8 recompiles everything to count them. */

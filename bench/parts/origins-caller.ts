@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { delivererClient } from '../comparators/http-clients.ts';
-import { loopbackAddress } from '../lib/workload.ts';
 import { serve } from '../lib/part.ts';
+import { loopbackAddress } from '../lib/workload.ts';
 
 /** Calls many origins over TLS, by the deliverer's call path, in a process of its own. */
 export type OriginsCallerCommands = typeof commands;

@@ -47,10 +47,7 @@ async function run(send: Send, workload: Workload, pace: Pace): Promise<void> {
     (pace.kind === 'rate' ? beganMs + ((published - before) / pace.perSecond) * 1_000 : performance.now());
   while (!isStopped && failure === undefined) {
     while (published < due() && unconfirmed < UNCONFIRMED_LIMIT) {
-      const event = eventFor(chooseSubscriber(workload, Math.random), {
-        atMs: intendedMs(),
-        textBytes: workload.textBytes,
-      });
+      const event = eventFor(chooseSubscriber(workload, Math.random), intendedMs());
       published += 1;
       publishedByAction.set(event.actionKey, (publishedByAction.get(event.actionKey) ?? 0) + 1);
       unconfirmed += 1;
@@ -104,7 +101,7 @@ const commands = {
     isStopped = false;
     running = run(upstream.send, workload, pace);
   },
-  /** Tells how many of all that was published have arrived. */
+  /** How many of all that was published have arrived. */
   delivered(count: number): void {
     delivered = count;
   },

@@ -10,7 +10,7 @@ import { readStamp } from '../lib/workload.ts';
  * | path | what it does |
  * |---|---|
  * | `/ok/…` | answers 200; its latency counts, from when the event was to be sent |
- * | `/hang/…` | never answers while told to hang, else as /ok; its latency does not count |
+ * | `/hang/…` | never answers while it is to hang, else as /ok; its latency does not count |
  * | `/fail/<n>/…` | answers 500 to the first n attempts, then 200; how late each retry comes counts |
  */
 export type ReceiverCommands = typeof commands;
@@ -39,7 +39,7 @@ const nowMs = () => performance.timeOrigin + performance.now();
 const server = createServer((request, response) => {
   requests += 1;
   const [, kind, detail] = (request.url ?? '').split('/');
-  if (isTiming) tellSilence();
+  if (isTiming) noteSilence();
   if (kind === 'hang' && isHanging) return leaveHanging(request, response);
   if (kind === 'fail') return answerFailing(request, response, Number(detail));
   if (kind === 'ok' && isTiming) noteLatency(request);
@@ -90,7 +90,7 @@ function retriesAfter(delayMs: number, expected: number): Retries {
   return { delayMs, expected, came: late.length, lateness: summarise([...late, ...missing]) };
 }
 
-function tellSilence(): void {
+function noteSilence(): void {
   const atMs = performance.now();
   if (lastAtMs > 0) longestSilenceMs = Math.max(longestSilenceMs, atMs - lastAtMs);
   lastAtMs = atMs;
@@ -117,7 +117,7 @@ const commands = {
     lastAtMs = 0;
   },
   received(): ReceiverFigures {
-    tellSilence();
+    noteSilence();
     return { latency: summarise(latencies), longestSilenceMs };
   },
   /** How many retries came, by their delay in ms. */

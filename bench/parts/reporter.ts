@@ -13,7 +13,7 @@ export type Reports = {
   /** Vehicles, in turn, of `shippers`. */
   vehicles: number;
   shippers: number;
-  /** One in so many has moved far enough to be told; 0: none. */
+  /** One in so many has moved far enough for a notification; 0: none. */
   movedOneIn: number;
 };
 

@@ -25,10 +25,10 @@ const commands = {
     return (await listen(server, { host: '0.0.0.0', port: 0 })).port;
   },
   /** Handshakes since the last call. */
-  takeHandshakes(): Handshakes {
-    const taken = handshakes;
+  newHandshakes(): Handshakes {
+    const since = handshakes;
     handshakes = { full: 0, resumed: 0 };
-    return taken;
+    return since;
   },
 };
 

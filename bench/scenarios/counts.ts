@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { eventsExchange } from '@waybell/line/topology';
 import { repository } from '@waybell/stack/stack-folder';
@@ -10,11 +10,11 @@ import { PATIENT } from '@waybell/tests/testing/patience';
 import { unwritten } from '../comparators/without-log.ts';
 import { countingSettings, countInside, type CountedService } from '../lib/count-inside.ts';
 import { untilDrained } from '../lib/measure.ts';
+import type { Table } from '../lib/report.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
-import { countsPer, readCounts, TOLD_AFTER_MS, type ServerCounts } from '../lib/server-counts.ts';
+import { countsPer, readCounts, REPORTED_AFTER_MS, type ServerCounts } from '../lib/server-counts.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import { spread, type Spread } from '../lib/statistics.ts';
-import type { Table } from '../lib/report.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };
@@ -41,7 +41,7 @@ type CountedStand = { stand: Stand; folder: string; services: CountedService[] }
 export const counts: Scenario = {
   name: 'counts',
   description: 'what a delivery takes that a busy machine does not change: bytes, promises, commands, messages, files',
-  async run({ rounds, tell }) {
+  async run({ rounds, announce }) {
     const folder = mkdtempSync(join(tmpdir(), 'waybell-counting-'));
     await using _folder = { [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) };
     await using stand = await startStand({ ...PATIENT, ...countingSettings(folder) });
@@ -53,10 +53,10 @@ export const counts: Scenario = {
     await postgres.query('checkpoint');
     await publisher.call('connect', { url: stack.servers.url('rabbitmq'), exchange: eventsExchange });
     const counted = { stand, folder, services: COUNTED_SERVICES.map((name) => stack.service(name)) };
-    tell('warming up');
+    announce('warming up');
     await deliver(stand, WARM_EVENTS);
-    const all = await countRounds(counted, { rounds, tell });
-    tell('promises and files');
+    const all = await countRounds(counted, { rounds, announce });
+    announce('promises and files');
     const promises = await countPromises(counted);
     const files = await listFiles(counted);
     const figures: Record<string, Spread> = {
@@ -96,32 +96,32 @@ async function deliver(stand: Stand, events: number): Promise<void> {
 /** Returns the counts of each of these rounds for a delivery. */
 async function countRounds(
   counted: CountedStand,
-  { rounds, tell }: Pick<Effort, 'rounds' | 'tell'>,
+  { rounds, announce }: Pick<Effort, 'rounds' | 'announce'>,
 ): Promise<ServerCounts[]> {
   const { stand, services } = counted;
   const read = async () => {
-    await sleep(TOLD_AFTER_MS);
+    await sleep(REPORTED_AFTER_MS);
     return readCounts(stand.stack, services, stand.postgres);
   };
   const all: ServerCounts[] = [];
   let before = await read();
   for (let round = 1; round <= rounds; round += 1) {
-    tell(`round ${round} of ${rounds}`);
+    announce(`round ${round} of ${rounds}`);
     const inside = await countInside(counted, ['allocatedBytes', 'statements'], () => deliver(stand, EVENTS));
     const after = await read();
-    const told = [...inside].flatMap(([name, { allocatedBytes, statements }]) => [
+    const figures = [...inside].flatMap(([name, { allocatedBytes, statements }]) => [
       [`${name}: bytes allocated`, allocatedBytes] as const,
       [`${name}: statements of 1,000`, statements * 1_000] as const,
     ]);
-    all.push({ ...perDelivery(Object.fromEntries(told)), ...countsPer(EVENTS, before, after) });
+    all.push({ ...perDelivery(Object.fromEntries(figures)), ...countsPer(EVENTS, before, after) });
     before = after;
   }
   return all;
 }
 
 async function countPromises(counted: CountedStand): Promise<ServerCounts> {
-  const told = await countInside(counted, ['promises'], () => deliver(counted.stand, EVENTS));
-  return perDelivery(Object.fromEntries([...told].map(([name, { promises }]) => [`${name}: promises`, promises])));
+  const inside = await countInside(counted, ['promises'], () => deliver(counted.stand, EVENTS));
+  return perDelivery(Object.fromEntries([...inside].map(([name, { promises }]) => [`${name}: promises`, promises])));
 }
 
 /** Paths of the files that an event enters. */
@@ -129,13 +129,13 @@ async function listFiles(counted: CountedStand): Promise<string[]> {
   const { publisher, receiver } = counted.stand;
   await publisher.call('start', { workload: evenly(CARRIER), pace: { kind: 'rate', perSecond: FILES.perSecond } });
   let events = 0;
-  const told = await countInside(counted, ['calls'], async () => {
+  const inside = await countInside(counted, ['calls'], async () => {
     const before = await receiver.call('requests');
     await sleep(FILES.forMs);
     events = (await receiver.call('requests')) - before;
   });
   await publisher.call('stop');
-  const entered = [...told.values()]
+  const entered = [...inside.values()]
     .flatMap(({ calls }) => Object.entries(calls))
     .filter(([, most]) => most >= events * FILES.entered)
     .map(([url]) => url.replace(pathToFileURL(`${repository}/`).href, ''));

@@ -1,6 +1,5 @@
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable } from '../lib/budget.ts';
 import { inTurn } from '../lib/in-turn.ts';
 import {
   measureRates,
@@ -12,7 +11,7 @@ import {
   P50,
   P99,
 } from '../lib/measure-rates.ts';
-import { withContender } from '../lib/measure.ts';
+import { budgetTable, withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
@@ -27,12 +26,12 @@ const QUICK_MS = 10_000;
 export const latency: Scenario = {
   name: 'F2',
   description: `from publish to callback at ${MANY} and ${FEW} events a second, beside a bare line`,
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const times = rateTimes({ isQuick }, QUICK_MS);
     const run = { workload: evenly(EVERYBODY), rates: RATES, times };
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
-    const runs = await inTurn({ contenders: [waybell, bareLine], rounds, tell }, (contender) =>
+    const runs = await inTurn({ contenders: [waybell, bareLine], rounds, announce }, (contender) =>
       withContender(stand, contender, (running) => measureRates(stand, running, run)),
     );
     const rows = byRate(RATES, runs);

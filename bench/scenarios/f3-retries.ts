@@ -25,19 +25,19 @@ const POLL_MS = 200;
 export const retries: Scenario = {
   name: 'F3',
   description: 'how late retries are, and that many of them stall nothing',
-  async run({ isQuick, tell }) {
+  async run({ isQuick, announce }) {
     const [warmMs, steadyMs] = isQuick ? [3_000, 8_000] : [6_000, 30_000];
     const steadyLoads = isQuick ? STEADY.slice(0, 1) : STEADY;
     await using stand = await startStand();
     await stand.seed(CARRIERS, `/fail/${CARRIERS.retryDelaysMs.length}/carrier`);
     await stand.seed(SHIPPERS, `/fail/${SHIPPERS.retryDelaysMs.length}/shipper`);
     return await withContender(stand, waybell, async () => {
-      tell('retries at a steady rate');
+      announce('retries at a steady rate');
       await stand.publisher.call('start', paceOf(steadyLoads));
       await sleep(warmMs);
       await stand.publisher.call('stop');
       const steady = await retriesOf(stand, steadyLoads, steadyMs);
-      tell('a burst of retries');
+      announce('a burst of retries');
       const burst = await retriesOf(stand, BURST, BURST_MS);
       const all = [...steady.retries, ...burst.retries];
       return {

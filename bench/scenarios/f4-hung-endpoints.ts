@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
-import { loopbackAddress, smallActionKeys, type Group } from '../lib/workload.ts';
 import { withContender } from '../lib/measure.ts';
 import type { Cell } from '../lib/report.ts';
 import type { Effort, Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
 import type { Summary } from '../lib/statistics.ts';
+import { loopbackAddress, smallActionKeys, type Group } from '../lib/workload.ts';
 
 /** The endpoints that hang and those that do not, their addresses, and how many events there are for them. */
 type EndpointGroup = {
@@ -21,7 +21,7 @@ const DELIVERIES_PER_SECOND = 500;
 const CLIENTS = 10;
 const ACTIONS = 10;
 
-const apart: EndpointGroup = {
+const manyHosts: EndpointGroup = {
   what: '10,000 subscriptions, each at an address of its own; 1 % of the endpoints get 10 % of the events and never answer',
   hung: { from: 0, to: 100, actionKeys: smallActionKeys },
   healthy: { from: 100, to: 10_000, actionKeys: smallActionKeys },
@@ -29,7 +29,7 @@ const apart: EndpointGroup = {
   eventsPerSecond: DELIVERIES_PER_SECOND,
 };
 
-const together: EndpointGroup = {
+const oneHost: EndpointGroup = {
   what: `200 endpoints of one account on one host, ${CLIENTS} for each of ${2 * ACTIONS} actions; half of them get 10 % of the events and never answer`,
   hung: { from: 0, to: 100, actionKeys: smallActionKeys.slice(0, ACTIONS), account: 0 },
   healthy: { from: 100, to: 200, actionKeys: smallActionKeys.slice(ACTIONS, 2 * ACTIONS), account: 0 },
@@ -41,23 +41,23 @@ type Phase = { name: string; perSecond: number; latency: Summary };
 export const hungEndpoints: Scenario = {
   name: 'F4',
   description: 'what the healthy notice of endpoints that never answer',
-  run: (effort) => beside(apart, effort),
+  run: (effort) => beside(manyHosts, effort),
 };
 
 export const hungHost: Scenario = {
   name: 'one-host',
   description: 'as F4, all endpoints those of one account on one host, half of them hung',
-  run: (effort) => beside(together, effort),
+  run: (effort) => beside(oneHost, effort),
 };
 
-async function beside(endpoints: EndpointGroup, { isQuick, tell }: Effort): ReturnType<Scenario['run']> {
+async function beside(endpoints: EndpointGroup, { isQuick, announce }: Effort): ReturnType<Scenario['run']> {
   const [warmMs, withoutMs, withMs] = isQuick ? [3_000, 8_000, 12_000] : [6_000, 25_000, 70_000];
-  tell('without, then setting in');
+  announce('without, then setting in');
   const [without, settingIn] = await onStand(endpoints, async (stand) => [
     await phase(stand, 'all healthy', { hangs: false, warmMs, measureMs: withoutMs }),
     await phase(stand, 'hung, setting in', { hangs: true, warmMs: 0, measureMs: withMs }),
   ]);
-  tell('from the start');
+  announce('from the start');
   const [fromStart] = await onStand(endpoints, async (stand) => [
     await phase(stand, 'hung, from the start', { hangs: true, warmMs, measureMs: withMs }),
   ]);

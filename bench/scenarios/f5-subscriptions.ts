@@ -1,6 +1,5 @@
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable } from '../lib/budget.ts';
-import { measureAt, warmUpMs, withContender, type Throughput } from '../lib/measure.ts';
+import { budgetTable, measureAt, warmUpMs, withContender, type Throughput } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread } from '../lib/statistics.ts';
@@ -12,14 +11,14 @@ const EVENTS_PER_SECOND = 500;
 export const subscriptions: Scenario = {
   name: 'F5',
   description: "the router's CPU per event, with a thousand subscriptions and with a million",
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const warmMs = warmUpMs({ isQuick });
     const [settleMs, measureMs] = isQuick ? [3_000, 6_000] : [4_000, 10_000];
     const many = isQuick ? 200_000 : 1_000_000;
     await using stand = await startStand();
     const runs = new Map<string, Throughput[]>();
     for (const subscribers of [FEW, many]) {
-      tell(`${subscribers} subscriptions`);
+      announce(`${subscribers} subscriptions`);
       const group = { from: 0, to: subscribers, actionKeys: smallActionKeys };
       await stand.seed(group, '/ok');
       const pace = { kind: 'rate', perSecond: EVENTS_PER_SECOND } as const;

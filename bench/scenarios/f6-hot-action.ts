@@ -1,7 +1,6 @@
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
-import { fullTimes, measureFull, withContender } from '../lib/measure.ts';
+import { budgetTable, throughputTable, fullTimes, measureFull, withContender } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { evenly, hotActionKey, smallActionKeys } from '../lib/workload.ts';
@@ -13,11 +12,11 @@ const HOT = { name: 'on one action', actionKeys: [hotActionKey] };
 export const hotAction: Scenario = {
   name: 'F6',
   description: 'all traffic on one action, beside the same traffic over many',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const times = fullTimes({ isQuick });
     await using stand = await startStand();
     for (const { actionKeys } of [SPREAD, HOT]) await stand.seed({ ...SUBSCRIBERS, actionKeys }, '/ok');
-    const runs = await inTurn({ contenders: [SPREAD, HOT], rounds, tell }, ({ actionKeys }) =>
+    const runs = await inTurn({ contenders: [SPREAD, HOT], rounds, announce }, ({ actionKeys }) =>
       withContender(stand, waybell, (running) =>
         measureFull(stand, running, { workload: evenly({ ...SUBSCRIBERS, actionKeys }), ...times }),
       ),

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HTTP_CLIENTS } from '../comparators/http-clients.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { startPart, type BenchPart } from '../lib/part.ts';
@@ -6,9 +9,6 @@ import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
 import type { CallerCommands } from '../parts/caller.ts';
 import type { ReceiverCommands } from '../parts/receiver.ts';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import type { OriginsCallerCommands } from '../parts/origins-caller.ts';
 import type { Handshakes, TlsReceiverCommands } from '../parts/tls-receiver.ts';
@@ -19,12 +19,12 @@ const BODY_BYTES = 300;
 export const http: Scenario = {
   name: 'F7',
   description: 'a request alone: the call path of the deliverer beside undici and axios',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const [warmMs, measureMs] = isQuick ? [1_000, 2_000] : [2_000, 5_000];
     const receiver = startPart<ReceiverCommands>('parts/receiver.ts');
     const port = await receiver.call('listen');
     const contenders = HTTP_CLIENTS.map((name) => ({ name }));
-    const runs = await inTurn({ contenders, rounds, tell }, async ({ name }) => {
+    const runs = await inTurn({ contenders, rounds, announce }, async ({ name }) => {
       const caller = startPart<CallerCommands>('parts/caller.ts');
       const calls = {
         client: name,
@@ -39,7 +39,7 @@ export const http: Scenario = {
     });
     await receiver.stop();
     const [origins, passes] = isQuick ? [2_000, 4] : [10_000, 5];
-    tell(`TLS with ${origins} origins`);
+    announce(`TLS with ${origins} origins`);
     const overTls = await tlsPasses({ origins, passes, concurrency: CONCURRENCY, bodyBytes: BODY_BYTES });
     return {
       workload: `POSTs of ${BODY_BYTES} bytes, ${CONCURRENCY} at once, to one origin that answers 200 at once. Then by the deliverer's call path over TLS, one to each of ${origins} origins, ${passes} times over; connections are closed in between.`,
@@ -122,5 +122,5 @@ type Both = { receiver: BenchPart<TlsReceiverCommands>; caller: BenchPart<Origin
 
 async function onePass({ receiver, caller }: Both, work: Omit<TlsWork, 'passes'> & { port: number }): Promise<TlsPass> {
   const { cpuMicros, rssMib } = await caller.call('pass', work);
-  return { ...(await receiver.call('takeHandshakes')), cpuPerRequest: cpuMicros / work.origins, rssMib };
+  return { ...(await receiver.call('newHandshakes')), cpuPerRequest: cpuMicros / work.origins, rssMib };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waybell } from '../comparators/waybell.ts';
-import { percentOfCore, total } from '../lib/processes.ts';
 import { withContender } from '../lib/measure.ts';
+import { percentOfCore, total } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 

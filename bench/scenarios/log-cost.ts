@@ -1,9 +1,15 @@
 import { waybell } from '../comparators/waybell.ts';
 import { unwritten, withoutLog } from '../comparators/without-log.ts';
-import { budgetTable, throughputTable } from '../lib/budget.ts';
-import { total } from '../lib/processes.ts';
 import { differences, inTurn, ratios } from '../lib/in-turn.ts';
-import { fullTimes, measureFull, withContender, type Throughput } from '../lib/measure.ts';
+import {
+  budgetTable,
+  throughputTable,
+  fullTimes,
+  measureFull,
+  withContender,
+  type Throughput,
+} from '../lib/measure.ts';
+import { total } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
 import { spread } from '../lib/statistics.ts';
@@ -16,12 +22,12 @@ type LogCostResult = Throughput & { unwritten: number };
 export const logCost: Scenario = {
   name: 'log-cost',
   description: 'deliveries per second and CPU of each with the delivery log, and without it',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const times = fullTimes({ isQuick });
     const workload = evenly(EVERYBODY);
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
-    const runs = await inTurn({ contenders: [waybell, withoutLog], rounds, tell }, (contender) =>
+    const runs = await inTurn({ contenders: [waybell, withoutLog], rounds, announce }, (contender) =>
       withContender(stand, contender, async (running): Promise<LogCostResult> => {
         const throughput = await measureFull(stand, running, { workload, ...times });
         return { ...throughput, unwritten: await unwritten(stand) };

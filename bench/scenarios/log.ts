@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { tableNames } from '@waybell/delivery-log/tables';
-import { cpuBetween, cpuOf } from '../lib/processes.ts';
+import { prepareDatabase } from '@waybell/stack/prepare';
+import { beginServers } from '@waybell/stack/servers';
+import { requireProgram } from '@waybell/stack/supervised-process';
 import { inTurn, ratios } from '../lib/in-turn.ts';
 import { BATCH } from '../lib/log-records.ts';
-import { logSizes, type Size } from '../lib/log-sizes.ts';
 import { startPart } from '../lib/part.ts';
-import { startPostgresStand, type PostgresStand } from '../lib/postgres-stand.ts';
+import { cpuBetween, cpuOf } from '../lib/processes.ts';
 import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
@@ -25,7 +27,7 @@ export const log: Scenario = {
   name: 'log',
   description:
     'attempts a second that the delivery log writes down, beside COPY of the same rows; and what a delivery costs',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const attempts = isQuick ? 60_000 : 300_000;
     const deliveries = attempts / 4;
     await using stand = await startPostgresStand();
@@ -41,12 +43,14 @@ export const log: Scenario = {
       const alone = { name: 'attempts', pid: writer.pid, count: attempts, run: () => write('attempts') };
       const copied = { name: 'COPY', pid: copier.pid, count: attempts, run: () => copier.call('copy', rows) };
       const whole = { name: 'deliveries', pid: writer.pid, count: deliveries, run: () => write('deliveries') };
-      tell('each once, as a process that has run for a while');
-      await take(stand, whole);
+      announce('each once, as a process that has run for a while');
+      await measure(stand, whole);
       const sizes = await sizesOf(stand);
-      await take(stand, alone);
+      await measure(stand, alone);
       await copier.call('dump', rows);
-      const runs = await inTurn({ contenders: [alone, copied, whole], rounds, tell }, (turn) => take(stand, turn));
+      const runs = await inTurn({ contenders: [alone, copied, whole], rounds, announce }, (turn) =>
+        measure(stand, turn),
+      );
       return {
         workload: `Batches of ${BATCH} records, as many in hand as the service holds, written by one process: ${attempts} attempts, one in ten failed with an answer of 200 bytes; beside them COPY of the same rows into the same empty tables with the same indexes; and ${deliveries} whole deliveries, each with its event of 300 bytes, about two things and kept for one account, and one attempt with its body, written later. Postgres as it comes, every commit on disk.`,
         settings: { rounds, attempts, deliveries },
@@ -69,8 +73,45 @@ export const log: Scenario = {
   },
 };
 
-/** Into empty tables, and with nothing left to be written of what was there before: no checkpoint comes within. */
-async function take(stand: PostgresStand, { pid, count, run }: LogTurn): Promise<LogResult> {
+/** A Postgres of its own with the product's tables, and nothing else. */
+type PostgresStand = AsyncDisposable & {
+  url: string;
+  /** A connection of the tables' owner. */
+  postgres: pg.Pool;
+  /** To ask what it has used. */
+  pid(): number;
+};
+
+async function startPostgresStand(): Promise<PostgresStand> {
+  const home = mkdtempSync(join(tmpdir(), 'waybell-bench-'));
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  const { PATH = '', HOME = '' } = process.env;
+  const servers = await beginServers({ home, env: { PATH, HOME }, only: ['postgres'] });
+  await servers.ready('postgres');
+  const url = servers.url('postgres');
+  await prepareDatabase({ url });
+  const server = servers.process('postgres');
+  // Compiling takes longer than what it saves.
+  const postgres = new pg.Pool({ connectionString: url, max: 4, options: '-c jit=off' });
+  postgres.on('error', () => undefined);
+  return {
+    url,
+    postgres,
+    pid() {
+      requireProgram(server.spec);
+      if (server.identity === undefined) throw new Error('Postgres does not run');
+      return server.identity.pid;
+    },
+    async [Symbol.asyncDispose]() {
+      await postgres.end();
+      await servers.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Measures writes into empty tables, with nothing left to be written of what was there before: no checkpoint comes within. */
+async function measure(stand: PostgresStand, { pid, count, run }: LogTurn): Promise<LogResult> {
   await stand.postgres.query(`truncate ${tableNames.map((table) => `delivery_log.${table}`).join(', ')}`);
   await stand.postgres.query('checkpoint');
   const cpu = () => cpuOf({ process: [pid], postgres: [stand.pid()] });
@@ -85,7 +126,7 @@ async function take(stand: PostgresStand, { pid, count, run }: LogTurn): Promise
   };
 }
 
-/** Bytes of the write-ahead log so far. Statistics of Postgres tell them seconds later. */
+/** Bytes of the write-ahead log so far. Postgres' statistics show them seconds later. */
 async function walOf({ postgres }: PostgresStand): Promise<number> {
   const { rows } = await postgres.query<{ bytes: number }>(
     `select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`,
@@ -93,9 +134,20 @@ async function walOf({ postgres }: PostgresStand): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
+/** The size of a table of the log on disk, all its partitions together. */
+type Size = { table: string; rows: number; heapBytes: number; indexBytes: number };
+
+/** Counts rows by analysing the tables. */
 async function sizesOf({ postgres }: PostgresStand): Promise<Size[]> {
   await postgres.query('vacuum analyze');
-  return logSizes(postgres);
+  const { rows } = await postgres.query<Size>(
+    `select parent.relname as table, sum(part.reltuples)::float8 as rows,
+       sum(pg_table_size(part.oid))::float8 as "heapBytes", sum(pg_indexes_size(part.oid))::float8 as "indexBytes"
+     from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class part on part.oid = inhrelid
+     where parent.relnamespace = 'delivery_log'::regnamespace and parent.relkind = 'p' and part.reltuples > 0
+     group by 1 order by 1`,
+  );
+  return rows;
 }
 
 function perSecond(runs: LogResults, name: string) {

@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareLine } from '../comparators/bare-line/bare-line.ts';
 import { waybell } from '../comparators/waybell.ts';
-import { budgetTable, partsTable } from '../lib/budget.ts';
-import { percentOfCore } from '../lib/processes.ts';
 import { inTurn } from '../lib/in-turn.ts';
 import {
   measureRates,
   rateTimes,
-  type AtRate,
-  type AtRates,
   at,
   barBesideBareLine,
   byRate,
@@ -17,9 +13,12 @@ import {
   OWN_CPU,
   P50,
   timesBareLine,
+  type AtRate,
+  type AtRates,
   type RatesInTurn,
 } from '../lib/measure-rates.ts';
-import { withContender } from '../lib/measure.ts';
+import { budgetTable, partsTable, withContender } from '../lib/measure.ts';
+import { percentOfCore } from '../lib/processes.ts';
 import type { BarCheck, Table } from '../lib/report.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand } from '../lib/stand.ts';
@@ -43,12 +42,12 @@ type LowResult = { rates: AtRates; idle: Record<string, number> };
 export const low: Scenario = {
   name: 'low',
   description: `what a delivery costs at ${LEAST}, ${MIDDLE} and ${HIGH} events a second, part by part, beside a bare line`,
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const times = rateTimes({ isQuick }, QUICK_MS);
     const run = { workload: evenly(EVERYBODY), rates: RATES, times };
     await using stand = await startStand();
     await stand.seed(EVERYBODY, '/ok');
-    const results = await inTurn({ contenders: [waybell, bareLine], rounds, tell }, (contender) =>
+    const results = await inTurn({ contenders: [waybell, bareLine], rounds, announce }, (contender) =>
       withContender(stand, contender, async (running): Promise<LowResult> => {
         const rates = await measureRates(stand, running, run);
         await sleep(times.settleMs);

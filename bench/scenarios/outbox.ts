@@ -1,13 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuBetween, cpuOf, type CpuMicros } from '../lib/processes.ts';
+import { connect, type ConsumeMessage } from 'amqplib';
+import pg from 'pg';
+import { withConstants } from '@waybell/runtime/gone-settings';
+import { prepareBroker } from '@waybell/stack/prepare';
+import { beginServers } from '@waybell/stack/servers';
+import { requireProgram } from '@waybell/stack/supervised-process';
+import { outboxMigration } from '../../packages/publisher/outbox-migration.ts';
 import { inTurn, ratios } from '../lib/in-turn.ts';
-import { startOutboxStand, type OutboxStand } from '../lib/outbox-stand.ts';
+import { startPart, type BenchPart } from '../lib/part.ts';
+import { cpuBetween, cpuOf, type CpuMicros, type Parts } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread, summarise, type Summary } from '../lib/statistics.ts';
+import type { OutboxCallerCommands } from '../parts/outbox-caller.ts';
+import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
 
 const PACED_PER_SECOND = 500;
 const CALLERS = 16;
-const DRAIN_LOOK_MS = 10;
+const DRAIN_POLL_MS = 10;
+/** Where the function that notifies finds the relay asleep. */
+const IS_ASLEEP = 'if not pg_try_advisory_xact_lock_shared';
 
 type OutboxTurn = { name: string; notifies: 'always' | 'asleep'; eventsEach: number };
 const TURNS: readonly [OutboxTurn, OutboxTurn, OutboxTurn] = [
@@ -23,13 +37,13 @@ type OutboxResults = ReadonlyMap<string, readonly OutboxResult[]>;
 export const outbox: Scenario = {
   name: 'outbox',
   description: 'events a second through the outbox of Postgres, and the time from commit to broker',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const [warmMs, measureMs] = isQuick ? [2_000, 4_000] : [4_000, 15_000];
     await using stand = await startOutboxStand();
-    const runs = await inTurn({ contenders: TURNS, rounds, tell }, async (turn) => {
+    const runs = await inTurn({ contenders: TURNS, rounds, announce }, async (turn) => {
       await stand.notify(turn.notifies);
-      await takeFull(stand, turn, warmMs);
-      return { ...(await takeFull(stand, turn, measureMs)), latency: await takePaced(stand, measureMs) };
+      await measureFull(stand, turn, warmMs);
+      return { ...(await measureFull(stand, turn, measureMs)), latency: await measurePaced(stand, measureMs) };
     });
     const figures = (name: string, of: (result: OutboxResult) => number) => spread((runs.get(name) ?? []).map(of));
     const [one, ten, always] = TURNS.map(({ name }) => name) as [string, string, string];
@@ -55,7 +69,71 @@ export const outbox: Scenario = {
   },
 };
 
-async function takeFull(
+/** A Postgres with the outbox, and a RabbitMQ with the line, on which no service of the line runs. */
+type OutboxStand = AsyncDisposable & {
+  caller: BenchPart<OutboxCallerCommands>;
+  relay: BenchPart<OutboxRelayCommands>;
+  parts: Parts;
+  /** Listens to what is published from now on, until it is closed. */
+  listen(): Promise<OutboxListener>;
+  /** Has every event notify, or only those that find the relay asleep. */
+  notify(when: 'always' | 'asleep'): Promise<void>;
+};
+
+/** When each event arrived, ms since 1970, by its guid. */
+type OutboxListener = { arrivals: ReadonlyMap<string, number>; close: () => Promise<void> };
+
+async function startOutboxStand(): Promise<OutboxStand> {
+  const home = mkdtempSync(join(tmpdir(), 'waybell-bench-'));
+  process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+  const { PATH = '', HOME = '' } = process.env;
+  const servers = await beginServers({ home, env: { PATH, HOME }, only: ['postgres', 'rabbitmq'] });
+  await Promise.all([servers.ready('postgres'), servers.ready('rabbitmq')]);
+  const urls = { postgres: servers.url('postgres'), rabbitmq: servers.url('rabbitmq') };
+  await prepareBroker({ url: urls.rabbitmq }, withConstants({ QUORUM_SIZE: '1' }));
+  const postgres = new pg.Pool({ connectionString: urls.postgres, max: 1 });
+  await postgres.query(`${outboxMigration}; create table orders (id bigint generated always as identity, note text)`);
+  const caller = startPart<OutboxCallerCommands>('parts/outbox-caller.ts');
+  const relay = startPart<OutboxRelayCommands>('parts/outbox-relay.ts');
+  await caller.call('connect', urls.postgres);
+  await relay.call('start', urls);
+  const pids = (name: 'postgres' | 'rabbitmq') => {
+    requireProgram(servers.process(name).spec);
+    return [servers.process(name).identity?.pid ?? 0];
+  };
+  return {
+    caller,
+    relay,
+    parts: { caller: [caller.pid], relay: [relay.pid], postgres: pids('postgres'), rabbitmq: pids('rabbitmq') },
+    listen: () => listenTo(urls.rabbitmq),
+    async notify(when) {
+      if (!outboxMigration.includes(IS_ASLEEP)) throw new Error('the function notifies in another way');
+      const always = outboxMigration.replace(IS_ASLEEP, IS_ASLEEP.replace('if', 'if true or'));
+      await postgres.query(when === 'always' ? always : outboxMigration);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([caller.stop(), relay.call('stop').then(() => relay.stop()), postgres.end()]);
+      await servers.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listenTo(url: string): Promise<OutboxListener> {
+  const connection = await connect(url, { noDelay: true });
+  const channel = await connection.createChannel();
+  const { queue } = await channel.assertQueue('', { exclusive: true });
+  await channel.bindQueue(queue, 'waybell.events', '#');
+  const arrivals = new Map<string, number>();
+  const hear = (message: ConsumeMessage | null) => {
+    if (message !== null)
+      arrivals.set(String(message.properties.messageId), performance.timeOrigin + performance.now());
+  };
+  await channel.consume(queue, hear, { noAck: true });
+  return { arrivals, close: () => connection.close() };
+}
+
+async function measureFull(
   stand: OutboxStand,
   { eventsEach }: OutboxTurn,
   forMs: number,
@@ -64,7 +142,7 @@ async function takeFull(
   const before = { cpu: cpuOf(stand.parts), published: await published(), at: performance.now() };
   const committed = await stand.caller.call('full', { callers: CALLERS, eventsEach, forMs });
   const committedMs = performance.now() - before.at;
-  while ((await published()) < before.published + committed) await sleep(DRAIN_LOOK_MS);
+  while ((await published()) < before.published + committed) await sleep(DRAIN_POLL_MS);
   const ms = performance.now() - before.at;
   const cpu = cpuBetween(before.cpu, cpuOf(stand.parts));
   return {
@@ -74,19 +152,17 @@ async function takeFull(
   };
 }
 
-async function takePaced(stand: OutboxStand, forMs: number): Promise<Summary> {
+async function measurePaced(stand: OutboxStand, forMs: number): Promise<Summary> {
   const { arrivals, close } = await stand.listen();
   const committed = await stand.caller.call('paced', { perSecond: PACED_PER_SECOND, forMs });
-  while (arrivals.size < committed.length) await sleep(DRAIN_LOOK_MS);
+  while (arrivals.size < committed.length) await sleep(DRAIN_POLL_MS);
   await close();
   return summarise(committed.map(([guid, at]) => (arrivals.get(guid) ?? Number.NaN) - at));
 }
 
-const TITLE = 'Events a second, and CPU of each, µs';
-
 function speedTable(runs: OutboxResults) {
   return {
-    title: TITLE,
+    title: 'Events a second, and CPU of each, µs',
     columns: ['', 'committed/s', 'published/s', 'caller', 'relay', 'postgres', 'rabbitmq'],
     rows: [...runs].map(([name, all]) => [
       name,

@@ -1,7 +1,7 @@
 import { waybell } from '../comparators/waybell.ts';
+import { timeBetween } from '../lib/measure.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { startStand, type Stand } from '../lib/stand.ts';
-import { timeBetween } from '../lib/measure.ts';
 import { evenly, smallActionKeys } from '../lib/workload.ts';
 
 const ENDPOINT = { from: 0, to: 1, actionKeys: smallActionKeys };
@@ -14,7 +14,7 @@ const LIMIT_MS = 300_000;
 export const parking: Scenario = {
   name: 'parking',
   description: 'how fast the deliverer puts what waits for one endpoint into its room, and sends it once that answers',
-  async run({ isQuick, tell }) {
+  async run({ isQuick, announce }) {
     const deliveries = isQuick ? 20_000 : 100_000;
     // All of them are routed before the first is delivered.
     await using stand = await startStand({ ROUTE_PAUSE_DEPTH: String(2 * deliveries) });
@@ -22,12 +22,12 @@ export const parking: Scenario = {
     await stand.receiver.call('hang', true);
     const running = await waybell.start(stand);
     try {
-      tell(`${deliveries} deliveries, routed`);
+      announce(`${deliveries} deliveries, routed`);
       await route(stand, deliveries);
-      tell('put');
+      announce('put');
       await stand.stack.service('deliverer').start();
       const put = await perSecond(() => waitingIn(stand), deliveries);
-      tell('drained');
+      announce('drained');
       const before = await stand.receiver.call('requests');
       await stand.receiver.call('hang', false);
       const drained = await perSecond(async () => (await stand.receiver.call('requests')) - before, deliveries);

@@ -1,12 +1,18 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from 'amqplib';
 import { eventsExchange } from '@waybell/line/topology';
-import { cpuBetween, cpuOf } from '../lib/processes.ts';
+import { services } from '@waybell/stack/services';
+import { startStack, type Stack } from '@waybell/stack/stack';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { inTurn, ratios } from '../lib/in-turn.ts';
+import { timeBetween } from '../lib/measure.ts';
 import { startPart } from '../lib/part.ts';
+import { cpuBetween, cpuOf } from '../lib/processes.ts';
 import type { Scenario } from '../lib/scenario.ts';
 import { spread } from '../lib/statistics.ts';
-import { timeBetween } from '../lib/measure.ts';
-import { startTrackerStand, type TrackerStand } from '../lib/tracker-stand.ts';
 import type { BareTrackerCommands } from '../parts/bare-tracker.ts';
 import type { ReporterCommands, Reports } from '../parts/reporter.ts';
 import type { StateKeeperCommands } from '../parts/state-keeper.ts';
@@ -22,7 +28,7 @@ type PositionResult = { perSecond: number; cpuMicros: number };
 export const positions: Scenario = {
   name: 'positions',
   description: 'location reports a second that one tracker reads, beside bare writes to Redis',
-  async run({ isQuick, rounds, tell }) {
+  async run({ isQuick, rounds, announce }) {
     const count = isQuick ? 30_000 : 100_000;
     await using stand = await startTrackerStand();
     const reporter = startPart<ReporterCommands>('parts/reporter.ts');
@@ -31,7 +37,7 @@ export const positions: Scenario = {
     const report = (wanted: Partial<Reports> & Pick<Reports, 'exchange' | 'routingKey' | 'count'>) =>
       reporter.call('report', { amqpUrl, ...FLEET, movedOneIn: MOVED_ONE_IN, ...wanted });
     const toTracker = { exchange: eventsExchange, routingKey: 'shipper.vehicle.location_reported' };
-    tell('every vehicle reports once: it is switched on, and its first position told');
+    announce('every vehicle reports once: it is switched on, and its first position told');
     await report({ ...toTracker, count: FLEET.vehicles, movedOneIn: 0 });
     await timeBetween(() => stand.figure(HANDLED), { from: 0, least: FLEET.vehicles, limitMs: LIMIT_MS });
     await stand.tracker.stop();
@@ -43,11 +49,11 @@ export const positions: Scenario = {
         run: () => runBare(stand, count),
       },
     ];
-    const runs = await inTurn({ contenders, rounds, tell }, async ({ fill, run }) => {
+    const runs = await inTurn({ contenders, rounds, announce }, async ({ fill, run }) => {
       await fill();
       return run();
     });
-    const alone = await stateAlone(stand, { count, rounds, tell });
+    const alone = await stateAlone(stand, { count, rounds, announce });
     await reporter.stop();
     const perSecond = (name: string) => spread((runs.get(name) ?? []).map((each) => each.perSecond));
     const cpu = (name: string) => spread((runs.get(name) ?? []).map((each) => each.cpuMicros));
@@ -81,6 +87,42 @@ export const positions: Scenario = {
     };
   },
 };
+
+/** Servers and the tracker of positions, alone: no service takes what it publishes. */
+type TrackerStand = AsyncDisposable & {
+  stack: Stack;
+  tracker: SupervisedProcess;
+  /** A figure that the tracker shows under that name with that label; 0 where it does not show it yet. */
+  figure(series: { name: string; label: string }): Promise<number>;
+};
+
+async function startTrackerStand(): Promise<TrackerStand> {
+  const home = await mkdtemp(join(tmpdir(), 'waybell-bench-'));
+  const { PATH = '', HOME = '' } = process.env;
+  const tracker = services.filter(({ name }) => name === 'location-tracker');
+  const stack = await startStack({ home, env: { PATH, HOME }, services: tracker });
+  const service = stack.service('location-tracker');
+  return {
+    stack,
+    tracker: service,
+    async figure({ name, label }) {
+      const metrics = await (await fetch(`${service.spec.health}/metrics`)).text();
+      const line = metrics.split('\n').find((each) => each.startsWith(`${name}{`) && each.includes(label));
+      return Number(line?.split(' ').at(-1) ?? 0);
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function declareBareQueue(amqpUrl: string): Promise<void> {
+  const connection = await connect(amqpUrl);
+  const channel = await connection.createChannel();
+  await channel.assertQueue(BARE_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+  await connection.close();
+}
 
 async function runTracker(stand: TrackerStand, count: number): Promise<PositionResult> {
   await stand.tracker.start();
@@ -116,7 +158,7 @@ type Alone = { perSecond: number };
 /** Measures the state of a vehicle without a queue: reading, deciding, comparing and setting, beside setting alone. */
 async function stateAlone(
   { stack: { servers } }: TrackerStand,
-  { count, ...turns }: { count: number; rounds: number; tell: (line: string) => void },
+  { count, ...turns }: { count: number; rounds: number; announce: (line: string) => void },
 ): Promise<Map<string, Alone[]>> {
   const work = {
     databaseUrl: servers.url('postgres'),
@@ -134,11 +176,4 @@ async function stateAlone(
     await keeper.stop();
     return { perSecond };
   });
-}
-
-async function declareBareQueue(amqpUrl: string): Promise<void> {
-  const connection = await connect(amqpUrl);
-  const channel = await connection.createChannel();
-  await channel.assertQueue(BARE_QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
-  await connection.close();
 }

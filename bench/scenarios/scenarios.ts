@@ -1,6 +1,5 @@
 import type { Scenario } from '../lib/scenario.ts';
 import { counts } from './counts.ts';
-import { deliverers } from './deliverers.ts';
 import { throughput } from './f1-throughput.ts';
 import { latency } from './f2-latency.ts';
 import { retries } from './f3-retries.ts';
@@ -9,15 +8,12 @@ import { subscriptions } from './f5-subscriptions.ts';
 import { hotAction } from './f6-hot-action.ts';
 import { http } from './f7-http.ts';
 import { idle } from './f8-idle.ts';
-import { growth } from './growth.ts';
-import { low } from './low.ts';
 import { logCost } from './log-cost.ts';
 import { log } from './log.ts';
+import { low } from './low.ts';
 import { outbox } from './outbox.ts';
 import { parking } from './parking.ts';
 import { positions } from './positions.ts';
-import { silence } from './silence.ts';
-import { timeline } from './timeline.ts';
 
 /** Every scenario, in the order of docs/performance.md. */
 export const scenarios: readonly Scenario[] = [
@@ -30,15 +26,11 @@ export const scenarios: readonly Scenario[] = [
   http,
   idle,
   low,
-  growth,
   hungHost,
   parking,
   positions,
-  silence,
   log,
   logCost,
-  deliverers,
-  timeline,
   outbox,
   counts,
 ];

@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { createAccount, listAccounts, updateAccount, type AccountSummary } from '@waybell/subscription-api/accounts';
 import { closeAccount, openAccount, type AccountClosing } from '@waybell/subscription-api/close-account';
 import { accountCalled, findAccountCalled } from '../accounts.ts';
+import { collected } from '../options.ts';
 import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
-import { collected } from '../options.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+type AccountArguments = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
 
 export function accountCommand(): Command {
   return new Command('account')
@@ -120,8 +122,6 @@ async function list(): Promise<void> {
     }
   });
 }
-
-type AccountArguments = { guid: string; name?: string; addFeature?: string[]; removeFeature?: string[] };
 
 async function update(options: AccountArguments): Promise<void> {
   const { guid, name, addFeature: addFeatures, removeFeature: removeFeatures } = options;

@@ -2,12 +2,16 @@ import { Command } from 'commander';
 import { isGuid } from '@waybell/events/guid';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readAuditLog, type AuditNote } from '@waybell/subscription-api/audit-log';
-import { positive, durationMs } from '../options.ts';
 import { findAccountCalled, accountCalled } from '../accounts.ts';
+import { positive, durationMs } from '../options.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+type AuditOptions = { account?: string; subscription?: string; since?: number; limit: number; json?: true };
+
+type TokenOwner = NonNullable<AuditNote['by']>;
 
 export function auditCommand(): Command {
   return new Command('audit')
@@ -20,8 +24,6 @@ export function auditCommand(): Command {
     .addHelpText('after', `${WHERE}\n\nExample:\n  ./waybell audit --account acme --since 7d\n`)
     .action(audit);
 }
-
-type AuditOptions = { account?: string; subscription?: string; since?: number; limit: number; json?: true };
 
 async function audit({ account, subscription, since, limit, json }: AuditOptions): Promise<void> {
   const selection = {
@@ -81,5 +83,3 @@ function owner(
 ): string {
   return guid === changed ? `client ${client}` : `client ${client} of ${accountCalled(guid, () => name ?? undefined)}`;
 }
-
-type TokenOwner = NonNullable<AuditNote['by']>;

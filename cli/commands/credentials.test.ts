@@ -1,5 +1,44 @@
-import { describe, expect, test } from '@jest/globals';
-import { describeCredentials, describeInFull, type CredentialsAnswer } from './credentials.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test, afterAll } from '@jest/globals';
+import { describeCredentials, describeInFull, readCredentials, type CredentialsAnswer } from './credentials.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'waybell-credentials-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const file = fileWith('basic.json', '{"basic":{"username":"ann","password":"p"},"certificate":{}}');
+const [certificate, key] = [fileWith('chain.pem', 'CHAIN\n'), fileWith('key.pem', 'KEY\n')];
+const pair = { chain: 'CHAIN\n', key: 'KEY\n' };
+
+describe('readCredentials', () => {
+  test('reads what files hold, together', () => {
+    expect(JSON.parse(readCredentials({ certificate, key }))).toEqual({ certificate: pair });
+    expect(JSON.parse(readCredentials({ file }))).toMatchObject({ certificate: {} });
+    expect(JSON.parse(readCredentials({ file, certificate, key }))).toEqual({
+      basic: { username: 'ann', password: 'p' },
+      certificate: pair,
+    });
+  });
+
+  test.each([
+    [{}, /say what to put in/],
+    [{ certificate }, /give both/],
+    [{ file, key }, /give both/],
+    [{ file: fileWith('list.json', '["secret"]') }, /list\.json: it must be a JSON object/],
+    [{ file: fileWith('text.json', 'secret') }, /text\.json: it must be a JSON object/],
+    [{ file: join(folder, 'none.json') }, /ENOENT/],
+  ])('refuses %j, and does not say what it holds', (files, message) => {
+    expect(() => readCredentials(files)).toThrow(message);
+    expect(() => readCredentials(files)).not.toThrow(/secret/);
+  });
+});
 
 const NOW_MS = Date.parse('2026-11-20T09:30:00Z');
 const none: CredentialsAnswer = {

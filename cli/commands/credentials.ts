@@ -1,9 +1,36 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { TokenCheckResult } from '@waybell/notifications/receiver-credentials';
 import { asClient, clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { print, report } from '../print.ts';
-import { readFileSync } from 'node:fs';
 import { counted } from '../in-words.ts';
+import { print, report } from '../print.ts';
+
+const EXAMPLE = '\nExample:\n  ./waybell credentials put receiver.example.com --file credentials.json\n';
+const DAY_MS = 86_400_000;
+
+type ShowOptions = ApiCommandOptions & { json?: true };
+
+/** Files that hold credentials; `file`, which may be `-` for the standard input, holds JSON as the API takes it. */
+type CredentialFiles = { file?: string; certificate?: string; key?: string };
+
+/** The credentials for a host as the API answers them: no secret. A kind that they do not have is null. */
+export type CredentialsAnswer = {
+  host: string;
+  headers: string[] | null;
+  basic: { username: string } | null;
+  oauth2: {
+    token_url: string;
+    client_id: string;
+    scope?: string;
+    audience?: string;
+    secret_in: string;
+  } | null;
+  certificate: { subject: string; issuer: string; not_before: string; not_after: string; fingerprint: string } | null;
+  changed_at: string;
+  subscriptions: number;
+};
+
+type Kind<Name extends 'oauth2' | 'certificate'> = NonNullable<CredentialsAnswer[Name]>;
 
 export function credentialsCommand(): Command {
   return new Command('credentials')
@@ -18,14 +45,6 @@ export function credentialsCommand(): Command {
     .addCommand(ofHost('remove', 'remove those for a host: callbacks go there without them from now on').action(remove))
     .addHelpText('after', EXAMPLE);
 }
-
-const EXAMPLE = '\nExample:\n  ./waybell credentials put receiver.example.com --file credentials.json\n';
-
-const ofHost = (name: string, description: string): Command =>
-  asClient(new Command(name).description(description)).argument(
-    '<host>',
-    'that of the callback URLs, with the port where they have one',
-  );
 
 function listCommand(): Command {
   return asClient(
@@ -58,7 +77,11 @@ function putCommand(): Command {
     .action(put);
 }
 
-type ShowOptions = ApiCommandOptions & { json?: true };
+const ofHost = (name: string, description: string): Command =>
+  asClient(new Command(name).description(description)).argument(
+    '<host>',
+    'that of the callback URLs, with the port where they have one',
+  );
 
 async function list({ json, ...options }: ShowOptions): Promise<void> {
   const { objects } = (await clientApi(options, process.env).ask('GET', '/v1/credentials')) as {
@@ -89,9 +112,6 @@ async function remove(host: string, options: ApiCommandOptions): Promise<void> {
 }
 
 const pathOf = (host: string): string => `/v1/credentials/${encodeURIComponent(host)}`;
-
-/** Files that hold credentials; `file`, which may be `-` for the standard input, holds JSON as the API takes it. */
-type CredentialFiles = { file?: string; certificate?: string; key?: string };
 
 /**
  * Reads credentials, as the API takes them, from all files together. Throws an Error, without the content of the files, if that
@@ -124,23 +144,6 @@ function parsedOf(text: string): unknown {
   }
 }
 
-/** The credentials for a host as the API answers them: no secret. A kind that they do not have is null. */
-export type CredentialsAnswer = {
-  host: string;
-  headers: string[] | null;
-  basic: { username: string } | null;
-  oauth2: {
-    token_url: string;
-    client_id: string;
-    scope?: string;
-    audience?: string;
-    secret_in: string;
-  } | null;
-  certificate: { subject: string; issuer: string; not_before: string; not_after: string; fingerprint: string } | null;
-  changed_at: string;
-  subscriptions: number;
-};
-
 /** On one line: the host, what callbacks authenticate with there, and how many subscriptions call it. */
 export function describeCredentials(credentials: CredentialsAnswer, nowMs: number): string {
   const { host, headers, basic, oauth2, certificate, subscriptions } = credentials;
@@ -166,19 +169,15 @@ export function describeInFull(credentials: CredentialsAnswer, nowMs: number): s
   ];
 }
 
-type Kind<Name extends 'oauth2' | 'certificate'> = NonNullable<CredentialsAnswer[Name]>;
-
 function describeOAuth2({ token_url: url, client_id: id, scope, audience, secret_in: place }: Kind<'oauth2'>): string {
-  const asked = [...(scope ? [`scope ${scope}`] : []), ...(audience ? [`audience ${audience}`] : [])];
-  return [url, `client ${id}`, ...asked, `secret in the ${place}`].join('  ');
+  const terms = [...(scope ? [`scope ${scope}`] : []), ...(audience ? [`audience ${audience}`] : [])];
+  return [url, `client ${id}`, ...terms, `secret in the ${place}`].join('  ');
 }
 
 function describeCertificate(certificate: Kind<'certificate'>, nowMs: number): string {
   const { subject, issuer, not_before: from, not_after: to, fingerprint } = certificate;
   return [subject, `issued by ${issuer}`, `valid from ${from} to ${to}`, endOf(to, nowMs), fingerprint].join('  ');
 }
-
-const DAY_MS = 86_400_000;
 
 function endOf(notAfter: string, nowMs: number): string {
   const leftMs = Date.parse(notAfter) - nowMs;

@@ -1,11 +1,21 @@
 import { Command } from 'commander';
-import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
+import { accountCalled, namesOf, findAccountCalled, type NameOfAccount } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive, readGuid } from '../options.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
+
+const SERVER = '\nDATABASE_URL names the database; without it, the running stack is meant.\n';
+const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
+  where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
+const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
+// The next failure starts a new run: with the old one the rule of the window would apply again at once.
+const DISCARD = `with gone as (delete from waybell.due_deactivations d where ${CHOSEN} returning d.subscription)
+  update waybell.subscriptions s set failing_since = null from gone where s.guid = gone.subscription`;
+
+type Options = { account?: string; subscription?: string; all?: true };
 
 export function deactivationsCommand(): Command {
   return new Command('deactivations')
@@ -37,8 +47,6 @@ export function deactivationsCommand(): Command {
     )
     .addHelpText('after', '\nExample:\n  ./waybell deactivations list\n  ./waybell deactivations discard --all\n');
 }
-
-const SERVER = '\nDATABASE_URL names the database; without it, the running stack is meant.\n';
 
 const choosing = (command: Command): Command =>
   command
@@ -72,15 +80,6 @@ function describe(held: Held, nameOf: NameOfAccount): string {
 }
 
 const timeOf = (at: number): string => new Date(at).toISOString();
-
-type Options = { account?: string; subscription?: string; all?: true };
-
-const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
-  where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
-const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
-// The next failure starts a new run: with the old one the rule of the window would apply again at once.
-const DISCARD = `with gone as (delete from waybell.due_deactivations d where ${CHOSEN} returning d.subscription)
-  update waybell.subscriptions s set failing_since = null from gone where s.guid = gone.subscription`;
 
 async function decide({ account, subscription, all }: Options, statement: string, what: string): Promise<void> {
   const given = [account, subscription, all].filter((each) => each !== undefined);

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { report } from '../print.ts';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import { brokerOf } from '@waybell/stack/address-of';
 import { prepareBroker, prepareNotices } from '@waybell/stack/prepare';
 import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
+import { report } from '../print.ts';
 
 export function declareCommand(): Command {
   return new Command('declare')

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Command } from 'commander';
-import { report } from '../print.ts';
 import { makeGenerated } from '../docs/make-generated.ts';
+import { report } from '../print.ts';
 
 export function docsCommand(): Command {
   return new Command('docs')

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { report } from '../print.ts';
 import { requireOwnFolder } from '@waybell/stack/inherited-servers';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { removeStack, stopStack } from '@waybell/stack/stop-stack';
+import { report } from '../print.ts';
 
 export function downCommand(): Command {
   return new Command('down')

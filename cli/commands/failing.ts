@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import type { OperationsNotice } from '@waybell/line/operations-notice';
+import { formatDuration } from '@waybell/runtime/duration';
 import {
   failingOrigins,
   oldestUndelivered,
@@ -6,16 +8,16 @@ import {
   type Undelivered,
 } from '@waybell/subscription-api/failing';
 import { interruptedSubscriptions, latestNotices, type Interrupted } from '@waybell/subscription-api/interrupted';
-import type { OperationsNotice } from '@waybell/line/operations-notice';
 import { waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
-import { formatDuration } from '@waybell/runtime/duration';
-import { accountCalled, namesOf, type NameOfAccount, findAccountCalled } from '../accounts.ts';
+import { accountCalled, namesOf, findAccountCalled, type NameOfAccount } from '../accounts.ts';
 import { positive, durationMs, LISTENERS_OPTION } from '../options.ts';
+import { print } from '../print.ts';
 import { describeEndpoint } from '../waiting/describe-waiting.ts';
 import { withDatabase } from '../with-database.ts';
-import { print } from '../print.ts';
 
 const HOUR_MS = 3_600_000;
+
+type Options = { since: number; account?: string; listeners?: true; limit: number };
 
 export function failingCommand(): Command {
   return new Command('failing')
@@ -34,44 +36,42 @@ export function failingCommand(): Command {
     .action(failing);
 }
 
-type Options = { since: number; account?: string; listeners?: true; limit: number };
-
 async function failing({ since, account, listeners, limit }: Options): Promise<void> {
   await withDatabase(process.env, async (postgres) => {
-    const asked = {
+    const query = {
       sinceMs: Date.now() - since,
       account: account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid,
       withListeners: listeners,
       limit,
     };
-    const origins = await failingOrigins(postgres, asked);
-    const waiting = await waitingEndpoints(postgres, asked);
-    const undelivered = await oldestUndelivered(postgres, asked);
-    const interrupted = await interruptedSubscriptions(postgres, asked);
-    const notices = await latestNotices(postgres, asked);
+    const origins = await failingOrigins(postgres, query);
+    const waiting = await waitingEndpoints(postgres, query);
+    const undelivered = await oldestUndelivered(postgres, query);
+    const interrupted = await interruptedSubscriptions(postgres, query);
+    const notices = await latestNotices(postgres, query);
     const accounts = [...origins, ...waiting, ...undelivered, ...interrupted].map((each) => each.account);
     const nameOf = await namesOf(postgres, accounts);
-    tell(
+    printSection(
       `failing most in the last ${formatDuration(since)}`,
       origins.map((origin) => describeOrigin(origin, nameOf)),
     );
-    tell(
+    printSection(
       'waiting for endpoints, longest first',
       waiting.map((endpoint) => describeEndpoint(endpoint, nameOf)),
     );
-    tell(
+    printSection(
       'oldest unfinished',
       undelivered.map((delivery) => describeUndelivered(delivery, nameOf)),
     );
-    tell(
+    printSection(
       'subscriptions that are off, paused or stopped, or missed something',
       interrupted.map((subscription) => describeInterrupted(subscription, nameOf)),
     );
-    tell('latest notices', notices.map(describeNotice));
+    printSection('latest notices', notices.map(describeNotice));
   });
 }
 
-function tell(heading: string, lines: string[]): void {
+function printSection(heading: string, lines: string[]): void {
   print(`${heading}:`, ...(lines.length === 0 ? ['none'] : lines).map((line) => `  ${line}`));
 }
 

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { forget } from '@waybell/delivery-log/forget';
-import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import type { AskedKey } from '@waybell/delivery-log/read/events';
+import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { normalizedKey } from '@waybell/events/keys';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { isOf } from '@waybell/rejected/selection';
@@ -9,6 +9,8 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { brokerOf } from '@waybell/stack/address-of';
 import { report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
+
+type Options = { subject?: string; kind?: string; yes?: true };
 
 export function forgetCommand(): Command {
   return new Command('forget')
@@ -26,8 +28,6 @@ export function forgetCommand(): Command {
     )
     .action(run);
 }
-
-type Options = { subject?: string; kind?: string; yes?: true };
 
 async function run(argument: string | undefined, { subject = argument, kind, ...options }: Options): Promise<void> {
   if (subject === undefined || subject.trim() === '') throw new Error('say what about: ./waybell forget 4711');

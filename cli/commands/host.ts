@@ -35,8 +35,8 @@ export function hostCommand(): Command {
 }
 
 async function stopOne(text: string, { reason }: { reason: string }): Promise<void> {
-  const asked = { host: readHost(text), reason: readReason(reason) };
-  const stopped = await withDatabase(process.env, (postgres) => stopHost(postgres, asked));
+  const stop = { host: readHost(text), reason: readReason(reason) };
+  const stopped = await withDatabase(process.env, (postgres) => stopHost(postgres, stop));
   report(`stopped ${describeHost(stopped)}`);
 }
 

@@ -1,9 +1,17 @@
 import { Command } from 'commander';
 import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
-import { collected } from '../options.ts';
-import { describeTold } from '../listen/forward.ts';
+import { describeForwarded } from '../listen/forward.ts';
 import { listen, type ListenerView } from '../listen/listen.ts';
+import { collected } from '../options.ts';
 import { print, report } from '../print.ts';
+
+type Options = ApiCommandOptions & {
+  forwardTo: string;
+  action?: string[];
+  name: string;
+  reachedAt?: string;
+  json?: true;
+};
 
 export function listenCommand(): Command {
   return new Command('listen')
@@ -33,14 +41,6 @@ export function listenCommand(): Command {
     .action(run);
 }
 
-type Options = ApiCommandOptions & {
-  forwardTo: string;
-  action?: string[];
-  name: string;
-  reachedAt?: string;
-  json?: true;
-};
-
 async function run({ forwardTo, action, name, reachedAt, json, ...options }: Options): Promise<void> {
   const to = receiverAt(forwardTo);
   const api = clientApi(options, process.env, [to]);
@@ -50,8 +50,8 @@ async function run({ forwardTo, action, name, reachedAt, json, ...options }: Opt
     api,
     to,
     request: JSON.stringify({ url: reachedAt ?? api.address, actions: action, name }),
-    begun: (listener) => tellOf(listener, to),
-    told: (callback) => print(json === true ? JSON.stringify(callback) : describeTold(callback)),
+    onBegun: (listener) => reportListener(listener, to),
+    onForwarded: (callback) => print(json === true ? JSON.stringify(callback) : describeForwarded(callback)),
     say: report,
     signal: halt.signal,
   });
@@ -64,7 +64,7 @@ function receiverAt(text: string): URL {
   return url;
 }
 
-function tellOf({ actions, signing_secret: secret, verification_token: token }: ListenerView, to: URL): void {
+function reportListener({ actions, signing_secret: secret, verification_token: token }: ListenerView, to: URL): void {
   report(`listening to ${actions.join(', ')}`);
   report(`forwarding to ${to.href}`);
   report(`your signing secret is ${secret} (of this listener; it stays the same)`);

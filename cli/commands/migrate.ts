@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { report } from '../print.ts';
 import { createLog } from '@waybell/runtime/log';
 import { databaseOf } from '@waybell/stack/address-of';
 import { prepareDatabase } from '@waybell/stack/prepare';
+import { report } from '../print.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')

@@ -1,23 +1,37 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY, REPLAY_RATE } from '@waybell/delivery-log/read/limits';
+import { momentOf, readTimestamp } from '@waybell/events/timestamp';
+import { parseDurationMs } from '@waybell/runtime/duration';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { type AccountSummary, clientsOf } from '@waybell/subscription-api/accounts';
-import { requester, askForReplay } from '@waybell/subscription-api/by-hand/replays';
+import { clientsOf, type AccountSummary } from '@waybell/subscription-api/accounts';
 import {
   missedByAction,
   type MissedByAction,
   type MissedOfAction,
 } from '@waybell/subscription-api/by-hand/missed-by-action';
+import { requester, askForReplay } from '@waybell/subscription-api/by-hand/replays';
 import { accountCalled, findAccountCalled } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive } from '../options.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
-import { momentOf, readTimestamp } from '@waybell/events/timestamp';
-import { parseDurationMs } from '@waybell/runtime/duration';
 
 const DAY_MS = 86_400_000;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+type Options = {
+  account: string;
+  since?: number;
+  until?: number;
+  client?: string;
+  replay?: true;
+  perSecond: number;
+  yes?: true;
+  json?: true;
+};
+type MissedTime = { sinceMs: number; untilMs: number };
+type MissedByClient = MissedByAction & { client: ClientReader };
 
 export function missedCommand(): Command {
   return new Command('missed')
@@ -44,18 +58,20 @@ export function missedCommand(): Command {
     .action(missed);
 }
 
-type Options = {
-  account: string;
-  since?: number;
-  until?: number;
-  client?: string;
-  replay?: true;
-  perSecond: number;
-  yes?: true;
-  json?: true;
-};
-type MissedTime = { sinceMs: number; untilMs: number };
-type MissedByClient = MissedByAction & { client: ClientReader };
+/**
+ * For an option that is a time, in milliseconds since the epoch: a day (its beginning, UTC), an RFC 3339 timestamp, or an age.
+ */
+function momentMs(text: string): number {
+  const timestamp = DAY.test(text) ? `${text}T00:00:00Z` : text;
+  if (readTimestamp(timestamp) !== null) return momentOf(timestamp);
+  try {
+    return Date.now() - parseDurationMs(text);
+  } catch {
+    throw new InvalidArgumentError(
+      'It is a day such as 2026-11-24, a time such as 2026-11-24T09:30:00Z, or how long ago, such as 24h.',
+    );
+  }
+}
 
 async function missed({ account: called, ...options }: Options): Promise<void> {
   const untilMs = options.until ?? Date.now();
@@ -65,7 +81,7 @@ async function missed({ account: called, ...options }: Options): Promise<void> {
   await withDatabase(process.env, async (postgres) => {
     const account = await findAccountCalled(postgres, called);
     const found = await missedOf(postgres, account, { ...range, only: options.client });
-    tell(account, found, { ...range, ...options });
+    printMissed(account, found, { ...range, ...options });
     if (options.replay) await replayAll(postgres, found, { ...range, ...options });
   });
 }
@@ -86,8 +102,12 @@ async function missedOf(
   return found;
 }
 
-function tell(account: AccountSummary, found: readonly MissedByClient[], { json, ...asked }: Telling): void {
-  const [since, until] = [timeOf(asked.sinceMs), timeOf(asked.untilMs)];
+function printMissed(
+  account: AccountSummary,
+  found: readonly MissedByClient[],
+  { sinceMs, untilMs, json, replay }: MissedTime & Pick<Options, 'json' | 'replay'>,
+): void {
+  const [since, until] = [timeOf(sinceMs), timeOf(untilMs)];
   const whose = { account_guid: account.guid, account_name: account.name };
   for (const { client, actions, countedUntilMs } of found) {
     for (const each of actions) {
@@ -104,10 +124,8 @@ function tell(account: AccountSummary, found: readonly MissedByClient[], { json,
   const total = sumOf(found);
   if (found.every(({ actions }) => actions.length === 0)) report(`${name} missed nothing from ${since} until ${until}`);
   else report(`${name}, from ${since} until ${until}: ${counted(total, 'delivery', 'deliveries')} can be replayed`);
-  if (total > 0 && !asked.replay) report('add --replay --yes to send them again');
+  if (total > 0 && !replay) report('add --replay --yes to send them again');
 }
-
-type Telling = MissedTime & Pick<Options, 'json' | 'replay'>;
 
 async function replayAll(
   postgres: Queryable,
@@ -120,36 +138,23 @@ async function replayAll(
   const request = { of: { action: '*' }, sinceMs, untilMs, includesSuppressed: true, perSecond };
   for (const { client } of meant) {
     await postgres.query('begin');
-    const asked = await askForReplay(postgres, { ...request, client, by: requester('command line', true) });
+    const answer = await askForReplay(postgres, { ...request, client, by: requester('command line', true) });
     await postgres.query('commit');
-    if (asked.kind === 'refused') throw new Error(`client ${client.client}: not replayed (${asked.why})`);
+    if (answer.kind === 'refused') throw new Error(`client ${client.client}: not replayed (${answer.why})`);
     const { account, client: id } = client;
-    const at = `/v1/admin/accounts/${account}/clients/${encodeURIComponent(id)}/replays/${asked.guid}`;
-    print(`client ${id}  replay ${asked.guid}  ${perSecond} a second  progress: GET ${at}`);
+    const at = `/v1/admin/accounts/${account}/clients/${encodeURIComponent(id)}/replays/${answer.guid}`;
+    print(`client ${id}  replay ${answer.guid}  ${perSecond} a second  progress: GET ${at}`);
   }
 }
 
 const sumOf = (found: readonly MissedByAction[]): number =>
   found.flatMap(({ actions }) => actions).reduce((sum, each) => sum + replayable(each), 0);
 
+/** How many deliveries a replay sends. */
+export const replayable = ({ isActive, exhausted, dropped, suppressed }: MissedOfAction): number =>
+  isActive ? exhausted + dropped + suppressed : 0;
+
 const timeOf = (ms: number): string => new Date(ms).toISOString();
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/**
- * For an option that is a time, in milliseconds since the epoch: a day (its beginning, UTC), an RFC 3339 timestamp, or an age.
- */
-function momentMs(text: string): number {
-  const timestamp = DAY.test(text) ? `${text}T00:00:00Z` : text;
-  if (readTimestamp(timestamp) !== null) return momentOf(timestamp);
-  try {
-    return Date.now() - parseDurationMs(text);
-  } catch {
-    throw new InvalidArgumentError(
-      'It is a day such as 2026-11-24, a time such as 2026-11-24T09:30:00Z, or how long ago, such as 24h.',
-    );
-  }
-}
 
 /** Describes a client's missed events of an action, as a line for a terminal. */
 export function describeMissed(client: string, found: MissedOfAction): string {
@@ -168,10 +173,6 @@ export function describeMissed(client: string, found: MissedOfAction): string {
     ...stateOf(found),
   ].join('  ');
 }
-
-/** How many deliveries a replay sends. */
-export const replayable = ({ isActive, exhausted, dropped, suppressed }: MissedOfAction): number =>
-  isActive ? exhausted + dropped + suppressed : 0;
 
 function stateOf({ subscription, isActive }: MissedOfAction): string[] {
   if (isActive) return [];

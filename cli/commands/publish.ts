@@ -2,15 +2,19 @@ import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { toUtf8 } from '@waybell/events/decode-body';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';
+import { report, print } from '../print.ts';
 import type { PublishableEvent, Unknown } from '../publish/check-events.ts';
 import { splitEvents } from '../publish/split-events.ts';
-import { report, print } from '../print.ts';
-import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 
 /** Warnings of members that are not known: a file may have any number of them. */
 const MOST_WARNINGS = 20;
+const AT_ONCE = 100;
+
+/** The result of publishing: lines that the broker confirmed, lines it may or may not have, and lines that were never sent. */
+type PublishReport = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
 
 export function publishCommand(): Command {
   return new Command('publish')
@@ -92,20 +96,15 @@ function fileNameOf(file: string): string {
 }
 
 function explain({ confirmed, unknown, unsent, failure }: PublishReport): string {
-  const said = (numbers: number[]) => (numbers.length === 0 ? 'none' : lineRanges(numbers));
+  const lines = (numbers: number[]) => (numbers.length === 0 ? 'none' : lineRanges(numbers));
   return [
     failure === undefined ? 'interrupted' : `the broker did not take everything: ${failure.message}`,
-    `  confirmed, lines: ${said(confirmed)}`,
-    `  not confirmed, perhaps published, lines: ${said(unknown)}`,
-    `  not sent, lines: ${said(unsent)}`,
+    `  confirmed, lines: ${lines(confirmed)}`,
+    `  not confirmed, perhaps published, lines: ${lines(unknown)}`,
+    `  not sent, lines: ${lines(unsent)}`,
     'Publish the same file again once the broker is well and its queue of events has room: what it has already is recognised by guid and body.',
   ].join('\n');
 }
-
-/** The result of publishing: lines that the broker confirmed, lines it may or may not have, and lines that were never sent. */
-type PublishReport = { confirmed: number[]; unknown: number[]; unsent: number[]; failure?: Error };
-
-const AT_ONCE = 100;
 
 /** Publishes in the order of the lines, many at once. After a failure, or the signal, nothing more is sent. */
 async function publishEvents(

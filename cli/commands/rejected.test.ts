@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Dropped } from '@waybell/line/outcomes';
-import { describeShortly, describeWholly } from './rejected.ts';
 import { factsOf } from '@waybell/rejected/rejected-messages';
 import { aRejected } from '@waybell/rejected/testing/a-rejected';
+import { describeShortly, describeWholly } from './rejected.ts';
 
 const aDropped = (): Dropped => ({
   kind: 'dropped',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Command } from 'commander';
 import { RejectedQueue, type RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import {
@@ -5,15 +6,14 @@ import {
   purgeRejected,
   retryRejected,
   showRejected,
-  type RejectedFilter,
   factsOf,
+  type RejectedFilter,
   type RejectedFacts,
 } from '@waybell/rejected/rejected-messages';
-import { readSelection, type SelectionOptions, plainOf } from '@waybell/rejected/selection';
+import { readSelection, plainOf, type SelectionOptions } from '@waybell/rejected/selection';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';
 import { report, print, oneLine, plainText } from '../print.ts';
-import { isUtf8 } from 'node:buffer';
 
 const WHERE = '\nAMQP_URL names the broker; without it, the running stack is meant.';
 

@@ -2,8 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { repository } from '@waybell/stack/stack-folder';
-import { print } from '../print.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { print } from '../print.ts';
+
+/** The heading of a version in a changelog: `## [0.2.0] - 2026-11-25`. */
+const HEADING = /^## \[([^\]]+)\](.*)$/;
+const DATE = /^ - \d{4}-\d{2}-\d{2}$/;
+/** Matches a link to a file of the repository: it works only next to that file. */
+const RELATIVE_LINK = /\]\((?!https?:|#)/g;
+
+type Changelog = {
+  text: string;
+  /** Put in front of links to files, such as `https://example.com/waybell/blob/v0.2.0/`. */
+  linksAt: string;
+};
 
 export function releaseNotesCommand(): Command {
   return new Command('release-notes')
@@ -20,18 +32,6 @@ function releaseNotes(tag: string, { linksAt }: { linksAt: string }): void {
   const text = readFileSync(join(repository, 'CHANGELOG.md'), 'utf8');
   print(...versionNotes({ text, linksAt }, manifest.version).split('\n'));
 }
-
-/** The heading of a version in a changelog: `## [0.2.0] - 2026-11-25`. */
-const HEADING = /^## \[([^\]]+)\](.*)$/;
-const DATE = /^ - \d{4}-\d{2}-\d{2}$/;
-/** Matches a link to a file of the repository: it works only next to that file. */
-const RELATIVE_LINK = /\]\((?!https?:|#)/g;
-
-type Changelog = {
-  text: string;
-  /** Put in front of links to files, such as `https://example.com/waybell/blob/v0.2.0/`. */
-  linksAt: string;
-};
 
 /** Returns the changelog's section of that version, without its heading. Throws if it is missing or has no date. */
 export function versionNotes({ text, linksAt }: Changelog, version: string): string {

@@ -3,9 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { LEAST_TLS } from '@waybell/runtime/callback-terms';
-import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
+import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { callbackConfig } from '@waybell/runtime/process-config';
 import { callbackSettings } from '@waybell/runtime/settings';
@@ -13,6 +13,24 @@ import { accountCalled, namesOf } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
+
+/** A host that callbacks go to by https, as certificates name it, and the accounts that send them there. */
+type SecureReceiver = { host: string; port: number; accounts: string[] };
+
+/** A Node's view of a receiver: where a chain ends that it trusts, else why it does not. `isAway`: it could not be connected. */
+type Trusting = { root: string | null; refused: string | null; isAway: boolean };
+type NodeSays = { version: string; roots: string[]; trusting: Trusting[] };
+
+type ComparedRoots = { receiver: SecureReceiver; kind: 'good' | 'hit' | 'bad already' | 'not known'; says: string };
+
+type RootTerms = {
+  /** This Node, and the other. */
+  nodes: string[];
+  networks: CallbackNetworks;
+  deniedPorts: ReadonlySet<number>;
+};
+
+type ReceiverPlace = { host: string; port: number; address?: string; why?: string };
 
 export function rootsCommand(): Command {
   return new Command('roots')
@@ -27,15 +45,6 @@ export function rootsCommand(): Command {
     )
     .action(roots);
 }
-
-/** A host that callbacks go to by https, as certificates name it, and the accounts that send them there. */
-type SecureReceiver = { host: string; port: number; accounts: string[] };
-
-/** A Node's view of a receiver: where a chain ends that it trusts, else why it does not. `isAway`: it could not be connected. */
-type Trusting = { root: string | null; refused: string | null; isAway: boolean };
-type NodeSays = { version: string; roots: string[]; trusting: Trusting[] };
-
-type ComparedRoots = { receiver: SecureReceiver; kind: 'good' | 'hit' | 'bad already' | 'not known'; says: string };
 
 async function roots({ against }: { against: string }): Promise<void> {
   const terms = {
@@ -70,19 +79,12 @@ async function secureReceivers(postgres: Queryable): Promise<SecureReceiver[]> {
   });
 }
 
-type RootTerms = {
-  /** This Node, and the other. */
-  nodes: string[];
-  networks: CallbackNetworks;
-  deniedPorts: ReadonlySet<number>;
-};
-
-/** Has both Nodes meet each receiver, at an address that callbacks may reach, and says how the other differs. */
+/** Has both Nodes connect to each receiver, at an address that callbacks may reach, and says how the other differs. */
 export async function compareTrust(receivers: readonly SecureReceiver[], { nodes, ...terms }: RootTerms) {
   const places = await Promise.all(receivers.map((receiver) => placeOfReceiver(receiver, terms)));
-  // In turn: together they could be more than a receiver takes.
-  const here = await askNode(nodes[0] ?? '', places);
-  const there = await askNode(nodes[1] ?? '', places);
+  // In turn: together they could be more than a receiver accepts.
+  const here = await trustOf(nodes[0] ?? '', places);
+  const there = await trustOf(nodes[1] ?? '', places);
   const only = (one: NodeSays, other: NodeSays) => one.roots.filter((root) => !other.roots.includes(root));
   return {
     changes: [
@@ -102,8 +104,6 @@ function compare(receiver: SecureReceiver, now?: Trusting, then?: Trusting): Com
   return { receiver, kind: now?.isAway === false && then?.isAway === false ? 'bad already' : 'not known', says };
 }
 
-type ReceiverPlace = { host: string; port: number; address?: string; why?: string };
-
 async function placeOfReceiver(
   { host, port }: SecureReceiver,
   { networks, deniedPorts }: Omit<RootTerms, 'nodes'>,
@@ -121,10 +121,21 @@ async function placeOfReceiver(
   }
 }
 
+async function trustOf(path: string, places: readonly ReceiverPlace[]): Promise<NodeSays> {
+  try {
+    const running = promisify(execFile)(path, ['--eval', TRUST_SCRIPT], { maxBuffer: 2 ** 26 });
+    running.child.stdin?.on('error', () => undefined).end(JSON.stringify(places));
+    // Its shape is that of MEET.
+    return JSON.parse((await running).stdout) as NodeSays;
+  } catch (cause) {
+    throw new Error(`${path} is no Node that can say it`, { cause });
+  }
+}
+
 /** Run by either Node, so that what it refuses beside unknown roots counts, too. */
-const MEET = `
+const TRUST_SCRIPT = `
   const nameOf = (text) => text.replaceAll('\\n', ', ');
-  const meet = ({ host, port, address, why }) => new Promise((resolve) => {
+  const connect = ({ host, port, address, why }) => new Promise((resolve) => {
     if (why !== undefined) return resolve({ root: null, refused: why, isAway: true });
     const named = net.isIP(host) ? {} : { servername: host };
     const socket = tls.connect({ host: address, port, ...named, minVersion: '${LEAST_TLS}' });
@@ -141,19 +152,8 @@ const MEET = `
     const receivers = JSON.parse(fs.readFileSync(0, 'utf8'));
     const trusting = [];
     while (trusting.length < receivers.length)
-      trusting.push(...(await Promise.all(receivers.slice(trusting.length, trusting.length + 64).map(meet))));
+      trusting.push(...(await Promise.all(receivers.slice(trusting.length, trusting.length + 64).map(connect))));
     const trusted = tls.getCACertificates?.('default') ?? tls.rootCertificates;
     const roots = trusted.map((pem) => nameOf(new crypto.X509Certificate(pem).subject));
     console.log(JSON.stringify({ version: process.versions.node, roots, trusting }));
   })();`;
-
-async function askNode(path: string, places: readonly ReceiverPlace[]): Promise<NodeSays> {
-  try {
-    const running = promisify(execFile)(path, ['--eval', MEET], { maxBuffer: 2 ** 26 });
-    running.child.stdin?.on('error', () => undefined).end(JSON.stringify(places));
-    // Its shape is that of MEET.
-    return JSON.parse((await running).stdout) as NodeSays;
-  } catch (cause) {
-    throw new Error(`${path} is no Node that can say it`, { cause });
-  }
-}

@@ -7,6 +7,8 @@ const SHIPPED = ['--filter', '@waybell/cli...', '--filter', './services/*...'];
 const BUILT = ['--filter', '@waybell/console'];
 const CYCLONEDX = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
 
+type Bill = { components: { purl?: string }[] };
+
 export function sbomCommand(): Command {
   return new Command('sbom')
     .description(
@@ -25,8 +27,6 @@ async function sbom(): Promise<void> {
     process.stdout.write(`${JSON.stringify(document, null, 2)}\n`, resolve);
   });
 }
-
-type Bill = { components: { purl?: string }[] };
 
 async function bill(...args: string[]): Promise<Bill> {
   const { code, stdout, stderr } = await runPnpm(args);

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import { readEnvironment, str } from '@waybell/runtime/environment';
 import { readKeyRing } from '@waybell/runtime/secrets';
-import {
-  replaceSecrets,
-  type LostCredentials,
-  rotateSecrets,
-  type SecretsRotation,
-} from '@waybell/subscription-api/sealed-rows';
-import { report, print } from '../print.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
 import { readRecord } from '@waybell/stack/stack-record';
 import { requireRunning } from '@waybell/stack/stack-state';
+import {
+  replaceSecrets,
+  rotateSecrets,
+  type LostCredentials,
+  type SecretsRotation,
+} from '@waybell/subscription-api/sealed-rows';
+import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 export function secretsCommand(): Command {

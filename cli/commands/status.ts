@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { stackOf } from '@waybell/stack/stack-folder';
+import { print, report } from '../print.ts';
 import { describeStatus } from '../status/describe-status.ts';
 import { readStatus } from '../status/read-status.ts';
 import { statusSource } from '../status/status-source.ts';
-import { print, report } from '../print.ts';
 
 export function statusCommand(): Command {
   return new Command('status')

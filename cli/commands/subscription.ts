@@ -6,17 +6,21 @@ import { isGuid } from '@waybell/events/guid';
 import { asClient, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
 import { collected, durationMs } from '../options.ts';
 import { print, report } from '../print.ts';
+import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
 import {
-  keep,
-  put,
+  keepOn,
+  putSubscriptions,
   testFailure,
-  type PutAnswer,
   readDesired,
   requireDistinct,
+  type PutAnswer,
   type DesiredSubscriptions,
-} from '../subscription/apply.ts';
-import { describeSubscription, type SubscriptionAnswer } from '../subscription/describe-subscription.ts';
+} from '../subscription/desired-subscriptions.ts';
 import { startCommand, stopCommand } from '../subscription/stop-commands.ts';
+
+type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; keep?: true; json?: true };
+
+type OneChange = { method: string; path: string; body: object };
 
 export function subscriptionCommand(): Command {
   return new Command('subscription')
@@ -101,15 +105,13 @@ async function list({ json, ...options }: ApiCommandOptions & { json?: true }): 
   for (const each of subscriptions) print(json ? JSON.stringify(each) : describeSubscription(each));
 }
 
-type ApplyChoices = ApiCommandOptions & { auditField?: string[]; file?: string; keep?: true; json?: true };
-
 async function apply(url: string | undefined, actions: string[], options: ApplyChoices): Promise<void> {
   const entries = desiredOf(url, actions, options);
   const api = clientApi(options, process.env);
   if (entries.length > 1) requireDistinct(entries, namesOf(await interfaceOf(api)));
   let areAllOn = true;
   for (const entry of entries) {
-    for (const answer of await put(api, entry)) {
+    for (const answer of await putSubscriptions(api, entry)) {
       print(options.json ? JSON.stringify(answer) : described(answer));
       areAllOn = (await isOn(api, answer, options)) && areAllOn;
     }
@@ -131,7 +133,7 @@ function desiredOf(
 
 async function isOn(api: ClientApi, { subscription }: PutAnswer, options: ApplyChoices): Promise<boolean> {
   if (subscription === undefined) return false;
-  return options.keep === undefined ? subscription.is_active : keep(api, subscription, report);
+  return options.keep === undefined ? subscription.is_active : keepOn(api, subscription, report);
 }
 
 const described = ({ action, result, subscription, problem }: PutAnswer): string =>
@@ -158,8 +160,6 @@ const resume = (name: string, options: ApiCommandOptions): Promise<void> =>
 
 const switchOn = (name: string, options: ApiCommandOptions): Promise<void> =>
   change(name, options, { method: 'PATCH', path: '', body: { is_active: true } });
-
-type OneChange = { method: string; path: string; body: object };
 
 async function change(name: string, options: ApiCommandOptions, { method, path, body }: OneChange): Promise<void> {
   const api = clientApi(options, process.env);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { report } from '../print.ts';
 import { stackOf } from '@waybell/stack/stack-folder';
-import { supervise, takeLock } from '@waybell/stack/supervise';
+import { supervise, acquireLock } from '@waybell/stack/supervise';
+import { report } from '../print.ts';
 
 /** Runs in the background after `up --detach`. Not for people. */
 export function superviseCommand(): Command {
@@ -10,6 +10,6 @@ export function superviseCommand(): Command {
 
 async function run(): Promise<void> {
   const folder = stackOf(process.env);
-  if (!takeLock(folder)) throw new Error(`another supervisor runs the stack in ${folder.home}`);
+  if (!acquireLock(folder)) throw new Error(`another supervisor runs the stack in ${folder.home}`);
   await supervise({ folder, env: process.env, report, onReady: () => report('everything is ready') });
 }

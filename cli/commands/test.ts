@@ -4,22 +4,26 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { explainFailure } from '@waybell/stack/supervised-process';
+import { goneSettings } from '@waybell/runtime/gone-settings';
 import { repository } from '@waybell/stack/stack-folder';
+import { explainFailure } from '@waybell/stack/supervised-process';
+import { removeSettings } from '../describe-environment.ts';
+import { makeGenerated } from '../docs/make-generated.ts';
 import { positive } from '../options.ts';
 import { report, print } from '../print.ts';
-import { makeGenerated } from '../docs/make-generated.ts';
 import { changedSince, chooseChanged } from '../test-run/choose-changed.ts';
 import { findTests, selectTests } from '../test-run/find-tests.ts';
 import { ImportGraph } from '../test-run/import-graph.ts';
 import type { TestCounts } from '../test-run/run-jest.ts';
 import { runTests } from '../test-run/run-tests.ts';
 import { readCosts } from '../test-run/test-costs.ts';
-import { goneSettings } from '@waybell/runtime/gone-settings';
-import { takeOutSettings } from '../tell-environment.ts';
 
 /** The time limit of a test where somebody waits for the answer: in the gate none takes 15 s. */
 const PATIENCE_MS = 30_000;
+
+type Options = { release?: boolean; write?: boolean; disturbed?: boolean; changed?: string | true; invent?: number };
+
+type TestRunOptions = Options & { signal: AbortSignal };
 
 export function testCommand(): Command {
   return new Command('test')
@@ -59,8 +63,6 @@ export function testCommand(): Command {
     .action(test);
 }
 
-type Options = { release?: boolean; write?: boolean; disturbed?: boolean; changed?: string | true; invent?: number };
-
 async function test(words: string[], options: Options): Promise<void> {
   const [suite] = words;
   const { release, write, changed, invent } = options;
@@ -72,7 +74,7 @@ async function test(words: string[], options: Options): Promise<void> {
     throw new Error('--invent goes with "mutants": ./waybell test mutants --invent 30');
   await makeGenerated();
   const { settingNames } = await import('../settings.ts');
-  const left = takeOutSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
+  const left = removeSettings([...settingNames, ...Object.keys(goneSettings)], process.env);
   if (left.length > 0) report(`tests have servers and settings of their own, and do not follow ${left.join(', ')}`);
   const halt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => halt.abort());
@@ -80,8 +82,6 @@ async function test(words: string[], options: Options): Promise<void> {
   print(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }
-
-type TestRunOptions = Options & { signal: AbortSignal };
 
 async function run(
   words: string[],

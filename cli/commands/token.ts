@@ -1,16 +1,27 @@
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { findAccount } from '@waybell/subscription-api/accounts';
 import { createConsoleLink, LINK_SCOPES } from '@waybell/subscription-api/console-links';
 import { createToken, listTokens, revokeToken, SCOPES, type TokenSummary } from '@waybell/subscription-api/tokens';
-import { findAccount } from '@waybell/subscription-api/accounts';
 import { accountCalled } from '../accounts.ts';
-import { counted } from '../in-words.ts';
 import { addressOf } from '../client-api.ts';
+import { counted } from '../in-words.ts';
 import { collected, durationMs } from '../options.ts';
 import { report, print } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 const WHERE = '\nDATABASE_URL names the database; without it, the running stack is meant.';
+
+type CreateOptions = { account: string; client?: string; scope?: string[]; expires?: number };
+
+type LinkOptions = {
+  account: string;
+  client?: string;
+  write?: true;
+  expires?: number;
+  signedIn?: number;
+  api?: string;
+};
 
 export function tokenCommand(): Command {
   return new Command('token')
@@ -65,23 +76,12 @@ function revokeCommand(): Command {
     .action(revoke);
 }
 
-type CreateOptions = { account: string; client?: string; scope?: string[]; expires?: number };
-
 async function create({ account, client, scope, expires }: CreateOptions): Promise<void> {
   const token = await withDatabase(process.env, (postgres) =>
     createToken(postgres, { accountGuid: account, clientId: client, scopes: scope, expiresInMs: expires }),
   );
   print(token);
 }
-
-type LinkOptions = {
-  account: string;
-  client?: string;
-  write?: true;
-  expires?: number;
-  signedIn?: number;
-  api?: string;
-};
 
 async function createLink({ account, client, write, expires, signedIn, api }: LinkOptions): Promise<void> {
   const address = addressOf({ api }, process.env);

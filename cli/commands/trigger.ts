@@ -1,9 +1,25 @@
 import { Command } from 'commander';
+import { writeJson, pointerTo, type JsonValue } from '@waybell/events/json';
+import { readJson } from '@waybell/events/read-json';
 import { CA_OPTION, clientApi, type ApiCommandOptions } from '../client-api.ts';
 import { collected } from '../options.ts';
 import { print, report } from '../print.ts';
-import { writeJson, type JsonValue, pointerTo } from '@waybell/events/json';
-import { readJson } from '@waybell/events/read-json';
+
+const MAX_DEPTH = 32;
+
+type Options = ApiCommandOptions & { set: string[]; everywhere?: true; json?: true };
+type TriggerRecipientView = { subscription_guid: string; is_listener: boolean };
+
+/** The API's answer. */
+type TriggerAnswer = {
+  event_guid: string;
+  unknown_members: string[];
+  deliveries: (TriggerRecipientView & { delivery_guid: string })[];
+  suppressed: (TriggerRecipientView & { reason: string })[];
+};
+
+/** A place in an event, as a JSON pointer, and its new value. */
+type MemberSetting = { pointer: string; value: JsonValue };
 
 export function triggerCommand(): Command {
   return new Command('trigger')
@@ -31,17 +47,6 @@ export function triggerCommand(): Command {
     .action(run);
 }
 
-type Options = ApiCommandOptions & { set: string[]; everywhere?: true; json?: true };
-type TriggerRecipientView = { subscription_guid: string; is_listener: boolean };
-
-/** The API's answer. */
-type TriggerAnswer = {
-  event_guid: string;
-  unknown_members: string[];
-  deliveries: (TriggerRecipientView & { delivery_guid: string })[];
-  suppressed: (TriggerRecipientView & { reason: string })[];
-};
-
 async function run(action: string, { set, everywhere, json, ...options }: Options): Promise<void> {
   const body = triggerBody(action, set.map(readSetting), everywhere);
   const answer = (await clientApi(options, process.env).ask('POST', '/v1/triggers', body)) as TriggerAnswer;
@@ -55,11 +60,6 @@ async function run(action: string, { set, everywhere, json, ...options }: Option
 
 const recipientName = ({ subscription_guid: guid, is_listener: isListener }: TriggerRecipientView): string =>
   `${isListener ? 'listener' : 'subscription'} ${guid}`;
-
-/** A place in an event, as a JSON pointer, and its new value. */
-type MemberSetting = { pointer: string; value: JsonValue };
-
-const MAX_DEPTH = 32;
 
 /**
  * Reads `payload.customer.name=Ann`, or with a JSON pointer `/payload/a.b=1`. The value is JSON, digit for digit, where it is any, and

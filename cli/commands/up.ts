@@ -1,14 +1,17 @@
 import { Command } from 'commander';
-import { presentStack } from '../demo/show-demo.ts';
-import { report, print } from '../print.ts';
-import { tellEnvironment } from '../tell-environment.ts';
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { buildConsole } from '@waybell/stack/build-console';
-import { describeStack, conditionOf } from '@waybell/stack/stack-state';
-import { startDetached, untilReady, supervise, takeLock } from '@waybell/stack/supervise';
 import { readInherited, type Inherited } from '@waybell/stack/inherited-servers';
 import { makeFolders, stackOf, type StackFolder } from '@waybell/stack/stack-folder';
+import { describeStack, conditionOf } from '@waybell/stack/stack-state';
 import { cleanUp, removeStack, stopStack } from '@waybell/stack/stop-stack';
-import { withConstants } from '@waybell/runtime/gone-settings';
+import { startDetached, untilReady, supervise, acquireLock } from '@waybell/stack/supervise';
+import { presentStack } from '../demo/show-demo.ts';
+import { describeEnvironment } from '../describe-environment.ts';
+import { report, print } from '../print.ts';
+
+/** A stack that is to show the demo notices soon that a truck is silent. */
+const TRUCK_SETTINGS = { GPS_SILENCE: '10s', GPS_SWEEP_INTERVAL: '1s' };
 
 type UpOptions = { detach?: true; fresh?: true; demo: boolean };
 
@@ -49,14 +52,14 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
   }
   makeFolders(folder);
   if (await isUpAlready(folder)) return;
-  await tell(inherited);
+  await reportEnvironment(inherited);
   const env = demo ? withTruckSettings(inherited.env) : inherited.env;
   if (detach) {
     await Promise.all([startDetached(folder, env, report), buildConsole(report)]);
     await presentStack(folder, { demo, staysUp: false });
     return;
   }
-  if (!takeLock(folder)) {
+  if (!acquireLock(folder)) {
     await isUpAlready(folder);
     return;
   }
@@ -70,9 +73,9 @@ async function up({ detach, fresh, demo }: UpOptions): Promise<void> {
 }
 
 /** Names the settings that are used although this command did not set them: they would surprise. */
-async function tell(inherited: Inherited): Promise<void> {
+async function reportEnvironment(inherited: Inherited): Promise<void> {
   const { settingNames: settings } = await import('../settings.ts');
-  for (const line of tellEnvironment({ settings, ...inherited })) report(line);
+  for (const line of describeEnvironment({ settings, ...inherited })) report(line);
 }
 
 /** Says so when the stack runs, waiting for it while it starts. Cleans up after a supervisor that was killed. */
@@ -85,9 +88,6 @@ async function isUpAlready(folder: StackFolder): Promise<boolean> {
   print(...describeStack(folder).split('\n'));
   return true;
 }
-
-/** A stack that is to show the demo says soon that a truck is silent. */
-const TRUCK_SETTINGS = { GPS_SILENCE: '10s', GPS_SWEEP_INTERVAL: '1s' };
 
 /** The environment of such a stack. */
 function withTruckSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

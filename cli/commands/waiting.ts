@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { waitingIn, WAITING_SETTINGS } from '@waybell/line/waiting-room/postgres-waiting-store';
-import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { findAccount } from '@waybell/subscription-api/accounts';
+import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
 import { namesOf, findAccountCalled } from '../accounts.ts';
-import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { openLine } from '../open-line.ts';
+import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { print, report } from '../print.ts';
-import { chosenRooms, type WaitingSelection, releaseWaiting, type ReleasedRows } from '../waiting/release-waiting.ts';
 import { describeDestination, describeEndpoint } from '../waiting/describe-waiting.ts';
+import { chosenRooms, releaseWaiting, type WaitingSelection, type ReleasedRows } from '../waiting/release-waiting.ts';
 import { withDatabase } from '../with-database.ts';
+
+/** Rooms that are named, at most. */
+const MOST_NAMED = 20;
+
+type ListOptions = { account?: string; listeners?: true; limit: number };
+
+type Options = { account?: string; subscription?: string; all?: true; yes?: true };
 
 export function waitingCommand(): Command {
   const command = new Command('waiting').description(
@@ -51,17 +58,15 @@ export function waitingCommand(): Command {
   return command.addHelpText('after', '\nExample:\n  ./waybell waiting list\n');
 }
 
-type ListOptions = { account?: string; listeners?: true; limit: number };
-
 async function list({ account, listeners, limit }: ListOptions): Promise<void> {
   const most = await withDatabase(process.env, async (postgres) => {
-    const asked = {
+    const query = {
       account: account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid,
       withListeners: listeners,
       limit,
     };
-    const endpoints = await waitingEndpoints(postgres, asked);
-    const destinations = asked.account === undefined ? await waitingDestinations(postgres, asked) : [];
+    const endpoints = await waitingEndpoints(postgres, query);
+    const destinations = query.account === undefined ? await waitingDestinations(postgres, query) : [];
     const nameOf = await namesOf(
       postgres,
       endpoints.map((endpoint) => endpoint.account),
@@ -76,17 +81,12 @@ async function list({ account, listeners, limit }: ListOptions): Promise<void> {
   if (most === limit) report(`there may be more: --limit ${limit * 10} shows them`);
 }
 
-/** Rooms that are named, at most. */
-const MOST_NAMED = 20;
-
-type Options = { account?: string; subscription?: string; all?: true; yes?: true };
-
 async function release(options: Options): Promise<void> {
   const choice = readChoice(options);
   if (!options.yes)
     throw new Error('nothing was moved: add --yes to move it. "./waybell waiting list" shows what there is');
   const subscription = choice.kind === 'subscription' ? choice.guid : undefined;
-  const released: ReleasedRows = { deliveries: 0, publications: 0, records: 0, elsewhere: [] };
+  const released: ReleasedRows = { deliveries: 0, publications: 0, records: 0, claimedByOthers: [] };
   await withDatabase(process.env, async (postgres) => {
     if (choice.kind === 'account') await findAccount(postgres, choice.guid);
     await using line = await openLine(process.env);
@@ -98,16 +98,16 @@ async function release(options: Options): Promise<void> {
       await releaseWaiting({ store, line, rooms, subscription, released, onMoved });
     }
   });
-  tellReleased(released);
+  reportReleased(released);
 }
 
-function tellReleased({ deliveries, publications, records, elsewhere }: ReleasedRows): void {
+function reportReleased({ deliveries, publications, records, claimedByOthers }: ReleasedRows): void {
   report(
     `moved into their queues: ${deliveries} deliveries and ${publications} publications; published: ${records} records of deliveries that have no body any more`,
   );
-  if (elsewhere.length === 0) return;
-  const named = elsewhere.slice(0, MOST_NAMED).map(({ called }) => called);
-  const more = elsewhere.length - named.length;
+  if (claimedByOthers.length === 0) return;
+  const named = claimedByOthers.slice(0, MOST_NAMED).map(({ called }) => called);
+  const more = claimedByOthers.length - named.length;
   throw new Error(
     `in the hands of other processes, and left to them: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Stop these processes (one that was killed counts for 20 s more), then run it again`,
   );

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { type SearchMatch, type FoundKey, MOST_COUNTED } from '@waybell/delivery-log/read/find-anything';
+import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
+import { MOST_COUNTED, type SearchMatch, type FoundKey } from '@waybell/delivery-log/read/find-anything';
+import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
 import { why, type WhyAnswer, type Question } from '@waybell/subscription-api/why';
+import { accountCalled, type NameOfAccount } from '../accounts.ts';
+import { ruleInWords } from '../in-words.ts';
 import { positive, LISTENERS_OPTION } from '../options.ts';
 import { print, report } from '../print.ts';
 import { describeDelivery, describeEvent, timeOf } from '../why/describe-history.ts';
 import { withDatabase } from '../with-database.ts';
-import type { AccountEntry } from '@waybell/delivery-log/read/accounts';
-import type { SubscriptionEntry, Switch } from '@waybell/delivery-log/read/subscriptions';
-import { accountCalled, type NameOfAccount } from '../accounts.ts';
-import { ruleInWords } from '../in-words.ts';
 
 const PAGE = 100;
 
@@ -48,24 +48,24 @@ export function whyCommand(): Command {
         '\nDATABASE_URL names the database; without it, the running stack is meant. Times are UTC.' +
         '\n\nExamples:\n  ./waybell why 4711\n  ./waybell why 5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11\n  ./waybell why acme\n  ./waybell why receiver.example.com\n',
     )
-    .action(tellWhy);
+    .action(answerWhy);
 }
 
-async function tellWhy(anything: string | undefined, options: Options): Promise<void> {
+async function answerWhy(anything: string | undefined, options: Options): Promise<void> {
   const question = readQuestion(anything, options);
   const found = await withDatabase(process.env, async (postgres) => {
-    let told = 0;
+    let shown = 0;
     let answer = await why(postgres, { ...question, limit: Math.min(PAGE, question.limit) });
-    tell(answer, question.text, options.json === true);
+    printAnswer(answer, question.text, options.json === true);
     while (answer.kind === 'events' && answer.page.next !== undefined) {
-      told += answer.page.entries.length;
-      if (told >= question.limit) {
+      shown += answer.page.entries.length;
+      if (shown >= question.limit) {
         report(`there are earlier events: --limit ${question.limit * 10} shows more`);
         break;
       }
-      const limit = Math.min(PAGE, question.limit - told);
+      const limit = Math.min(PAGE, question.limit - shown);
       answer = await why(postgres, { ...question, limit, before: answer.page.next });
-      tell(answer, question.text, options.json === true);
+      printAnswer(answer, question.text, options.json === true);
     }
     return answer.kind;
   });
@@ -90,7 +90,7 @@ function readQuestion(anything: string | undefined, options: Options): Question 
   return { text, as, keyKind, withListeners: listeners, limit };
 }
 
-function tell(answer: WhyAnswer, text: string, isJson: boolean): void {
+function printAnswer(answer: WhyAnswer, text: string, isJson: boolean): void {
   if (isJson) {
     for (const each of itemsOf(answer)) print(JSON.stringify(each));
     return;

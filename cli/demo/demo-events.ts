@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { InterfaceName } from '@waybell/line/outcomes';
 import type { CommandPublisher } from '@waybell/line/operating/operator-line';
+import type { InterfaceName } from '@waybell/line/outcomes';
 import { eventsExchange } from '@waybell/line/topology';
 
 /**

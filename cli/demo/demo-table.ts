@@ -1,8 +1,23 @@
 import { isAttempted, type Outcome, type Attempted } from '@waybell/line/outcomes';
-import type { DemoEvent } from './demo-events.ts';
 import { formatDuration } from '@waybell/runtime/duration';
+import type { DemoEvent } from './demo-events.ts';
 
 type TableOptions = RowStyle & { print: (line: string) => void };
+
+type RowStyle = {
+  /** Whether the reader is a terminal that shows colours. */
+  isColoured: boolean;
+};
+
+const WIDTHS = [12, 24, 12, 7, 15, 6];
+const HEADINGS = ['time', 'action', 'subscription', 'attempt', 'answer', 'ms', 'next attempt'];
+
+const COLOURS: Record<Attempted['kind'], string> = {
+  delivered: '\u001b[32m',
+  failed: '\u001b[33m',
+  exhausted: '\u001b[31m',
+  dropped: '\u001b[2m',
+};
 
 /** Prints the results of the demo's events, and of no others, and knows when it is over. */
 export class DemoTable {
@@ -44,14 +59,6 @@ export class DemoTable {
   }
 }
 
-const WIDTHS = [12, 24, 12, 7, 15, 6];
-const HEADINGS = ['time', 'action', 'subscription', 'attempt', 'answer', 'ms', 'next attempt'];
-
-type RowStyle = {
-  /** Whether the reader is a terminal that shows colours. */
-  isColoured: boolean;
-};
-
 export function heading({ isColoured }: RowStyle): string {
   return isColoured ? `\u001b[1m${columns(HEADINGS)}\u001b[0m` : columns(HEADINGS);
 }
@@ -69,13 +76,6 @@ export function outcomeRow(outcome: Attempted, subscription: string, { isColoure
   ]);
   return isColoured ? `${COLOURS[outcome.kind]}${row}\u001b[0m` : row;
 }
-
-const COLOURS: Record<Attempted['kind'], string> = {
-  delivered: '\u001b[32m',
-  failed: '\u001b[33m',
-  exhausted: '\u001b[31m',
-  dropped: '\u001b[2m',
-};
 
 function answerOf(outcome: Attempted): [answer: string, durationMs: string] {
   if (!('answer' in outcome)) return ['no attempt', ''];

@@ -1,12 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import type { Action } from '@waybell/catalog/action';
+import { actions, actionKey } from '@waybell/catalog/actions';
+import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
+import { exampleEvent, exampleSubscriptionGuid } from '@waybell/contracts/example-event';
+import { families } from '@waybell/contracts/families';
+import { familyPage, indexPage } from '@waybell/contracts/reference-pages';
+import type { SentExample, SentExamples } from '@waybell/contracts/sent-examples';
+import { writeJson } from '@waybell/contracts/write-json';
+import type { Event } from '@waybell/events/event';
+import { readEvent } from '@waybell/events/read-event';
+import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { notify } from '@waybell/notifications/notification';
+import { readConfig } from '@waybell/subscription-api/config';
+import { sourceNetworks, sourceNetworksMarkdown } from '@waybell/subscription-api/rest/documents/source-networks';
 import { chartFiles } from './chart/chart-files.ts';
-import { contractPages } from './contract-pages.ts';
 import { languagePages } from './language-pages.ts';
 import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
-import { meaningOf, noSubscriptionCauses, reasonTables, type ReasonMeaning } from '@waybell/line/reasons';
-import { randomBytes } from 'node:crypto';
-import { readConfig } from '@waybell/subscription-api/config';
-import { sourceNetworks, sourceNetworksMarkdown } from '@waybell/subscription-api/rest/documents/source-networks';
+
+const limits = { maxBytes: 1_048_576, maxDepth: 32 };
+
+/** Networks that are not set by default, and documented nowhere. */
+const NEEDED = {
+  DATABASE_URL: 'postgres://postgres/waybell',
+  REDIS_URL: 'redis://redis',
+  SECRET_KEYS: `docs:${randomBytes(32).toString('base64')}`,
+};
 
 /** Pages that are made from the code, by their path in the repository. `./waybell docs` writes them. */
 export const pages: Record<string, () => string | Promise<string>> = {
@@ -18,6 +38,48 @@ export const pages: Record<string, () => string | Promise<string>> = {
   ...contractPages(),
   ...chartFiles(),
 };
+
+/** Everything that is made from the catalog, by its path in the repository. */
+function contractPages(): Record<string, () => string | Promise<string>> {
+  const sentExamples = makeSentExamples();
+  const documents = documentFiles({ catalog: actions, interfaces: ['shipper', 'carrier'], sentExamples });
+  return {
+    // The API makes the same documents from these, without the router.
+    'libs/contracts/sent-examples.json': () => writeJson(sentExamples),
+    ...Object.fromEntries(
+      Object.entries({ ...documents, ...adminDocumentFiles(actions) }).map(([path, text]) => [
+        `docs/${path}`,
+        () => text,
+      ]),
+    ),
+    'docs/reference/README.md': indexPage,
+    ...Object.fromEntries(
+      families.map((family) => [`docs/reference/${family.name}.md`, () => familyPage(family, sentExamples)]),
+    ),
+  };
+}
+
+/** Returns what the router sends for the example event of each action, in each form of the action. */
+function makeSentExamples(): SentExamples {
+  return Object.fromEntries(actions.map((action) => [actionKey(action), examplesOf(action)]));
+}
+
+function examplesOf(action: Action): SentExample[] {
+  const body = Buffer.from(JSON.stringify(exampleEvent(action)));
+  const reading = readEvent({ body, routingKey: actionKey(action) }, limits);
+  if (reading.kind === 'invalid') throw new Error(`the example of ${actionKey(action)} is invalid: ${reading.detail}`);
+  const plain: SentExample = { form: 'plain', body: send(reading.event, null) };
+  if (action.auditFields === undefined) return [plain];
+  return [plain, { form: 'revision', body: send(reading.event, action.auditFields) }];
+}
+
+function send(event: Event, auditFieldSet: readonly string[] | null): string {
+  const notification = notify(event)({ auditFieldSet, messageGuid: messageGuid(event.guid, exampleSubscriptionGuid) });
+  if (notification.kind === 'suppressed') {
+    throw new Error(`the example of ${actionKey(event.action)} is not sent: ${notification.reason}`);
+  }
+  return notification.body.toString('utf8');
+}
 
 /** docs/failure-reasons.md: every reason once, with its meaning and its remedy. */
 function failureReasonsPage(): string {
@@ -69,13 +131,6 @@ function table(reasons: Partial<Record<string, ReasonMeaning>>, remedies = 'What
 }
 
 const sentence = ({ meaning, remedy }: ReasonMeaning): string => `${meaning} ${remedy}`;
-
-/** Networks that are not set by default, and documented nowhere. */
-const NEEDED = {
-  DATABASE_URL: 'postgres://postgres/waybell',
-  REDIS_URL: 'redis://redis',
-  SECRET_KEYS: `docs:${randomBytes(32).toString('base64')}`,
-};
 
 /** docs/firewalls.md: the properties of callbacks, with default settings. */
 function firewallsPage(): string {

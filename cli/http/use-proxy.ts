@@ -32,9 +32,9 @@ const LOOPBACK = ['localhost', '.localhost', '127.0.0.1', '::1', '[::1]'];
 
 /** Neither of Node's two clients knows ranges of addresses in all of its forms: of `hosts`, those that are loopback are named. */
 function leftOut(env: NodeJS.ProcessEnv, hosts: readonly URL[]): string {
-  const said = (env['no_proxy'] || env['NO_PROXY'] || '').trim();
-  if (said === '*') return said;
-  return [said, ...LOOPBACK, ...hosts.filter(isLoopback).map(({ hostname }) => hostname)].filter(Boolean).join(',');
+  const given = (env['no_proxy'] || env['NO_PROXY'] || '').trim();
+  if (given === '*') return given;
+  return [given, ...LOOPBACK, ...hosts.filter(isLoopback).map(({ hostname }) => hostname)].filter(Boolean).join(',');
 }
 
 const schemeOf = ({ protocol }: URL): Scheme => (protocol === 'http:' ? 'http' : 'https');

@@ -8,7 +8,7 @@ import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { trustAlso } from '../http/certificates.ts';
-import { describeTold, toldOf, forward, type Callback } from './forward.ts';
+import { describeForwarded, forwardedCallback, forward, type Callback } from './forward.ts';
 
 const PATIENT_MS = 60_000;
 const callback: Callback = {
@@ -111,16 +111,21 @@ describe('what is told of it', () => {
   const to = new URL('http://localhost:3000/hook');
 
   test('is one line', () => {
-    const told = toldOf(callback, to, { status: 200, body: '', tookMs: 12 }, at);
-    expect(describeTold(told)).toBe(
+    const told = forwardedCallback(callback, to, { status: 200, body: '', tookMs: 12 }, at);
+    expect(describeForwarded(told)).toBe(
       '09:30:00  order.created  a  → POST http://localhost:3000/hook  200 in 12 ms  (attempt 2)',
     );
   });
 
   test('says why nobody answered, and that it is a test', () => {
     const headers = { ...callback.headers, 'x-webhook-attempt': '1', 'x-webhook-test': 'true' };
-    const told = toldOf({ ...callback, headers }, to, { status: 502, body: '', tookMs: 1, trouble: 'refused: x' }, at);
-    expect(describeTold(told)).toBe(
+    const told = forwardedCallback(
+      { ...callback, headers },
+      to,
+      { status: 502, body: '', tookMs: 1, trouble: 'refused: x' },
+      at,
+    );
+    expect(describeForwarded(told)).toBe(
       '09:30:00  order.created  a  → POST http://localhost:3000/hook  refused: x  (test)',
     );
   });

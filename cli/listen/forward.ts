@@ -9,6 +9,19 @@ export type Callback = { headers: Record<string, string>; body: Buffer };
 /** The result of forwarding: `status` and `body` to answer with; `trouble`: why they are not the local server's. */
 type Forwarded = { status: number; body: string; tookMs: number; trouble?: string };
 
+/** A forwarded callback, as it is printed. */
+export type ForwardedCallback = {
+  at: string;
+  action: string;
+  delivery_guid: string;
+  attempt: number;
+  is_test: boolean;
+  url: string;
+  status: number;
+  took_ms: number;
+  trouble?: string;
+};
+
 /** The API's limit of an answer's body. */
 const KEPT_CHARACTERS = 16_384;
 
@@ -61,20 +74,12 @@ function troubleOf(
   return [502, `failed: ${callFailure(failure)}${hint}`];
 }
 
-/** A forwarded callback, as it is printed. */
-export type ForwardedCallback = {
-  at: string;
-  action: string;
-  delivery_guid: string;
-  attempt: number;
-  is_test: boolean;
-  url: string;
-  status: number;
-  took_ms: number;
-  trouble?: string;
-};
-
-export function toldOf({ headers, body }: Callback, url: URL, forwarded: Forwarded, now: Date): ForwardedCallback {
+export function forwardedCallback(
+  { headers, body }: Callback,
+  url: URL,
+  forwarded: Forwarded,
+  now: Date,
+): ForwardedCallback {
   const { status, tookMs, trouble } = forwarded;
   return {
     at: now.toISOString(),
@@ -90,7 +95,7 @@ export function toldOf({ headers, body }: Callback, url: URL, forwarded: Forward
 }
 
 /** One line: `09:30:00  order.created  3f1c…  → POST http://localhost:3000/hook  200 in 12 ms`. */
-export function describeTold({
+export function describeForwarded({
   at,
   action,
   delivery_guid,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventSourceMessage, createParser } from 'eventsource-parser';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { backoffMs } from '@waybell/runtime/backoff';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
-import { toldOf, type ForwardedCallback, forward } from './forward.ts';
+import { forwardedCallback, forward, type ForwardedCallback } from './forward.ts';
 
 /** The API's view of a listener. */
 export type ListenerView = {
@@ -19,11 +19,24 @@ type ListenOptions = {
   to: URL;
   /** The request to the API, as JSON. */
   request: string;
-  begun: (listener: ListenerView) => void;
-  told: (callback: ForwardedCallback) => void;
+  onBegun: (listener: ListenerView) => void;
+  onForwarded: (callback: ForwardedCallback) => void;
   say: (line: string) => void;
   signal: AbortSignal;
 };
+
+type ListenSession = ListenOptions & {
+  listener: ListenerView;
+  /** Requests whose answers nobody waits for any more. */
+  over: Set<string>;
+  hasBegun: boolean;
+  /** Since callbacks came last. */
+  failures: number;
+};
+
+type StreamedRequest = { id: string; headers: Record<string, string>; body: string };
+
+type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** The API says something every 15 seconds. */
 const SILENCE_MS = 45_000;
@@ -31,7 +44,7 @@ const BACKOFF = { firstMs: 500, longestMs: 10_000 };
 const END_LIMIT_MS = 5_000;
 
 /**
- * Forwards callbacks until the signal is given, and ends the listener then. A stream that is cut is taken up again; a listener that
+ * Forwards callbacks until the signal is given, and ends the listener then. A stream that is cut is opened again; a listener that
  * has ended meanwhile is followed by another. Throws where none can begin, or the token does not hold any more.
  */
 export async function listen(options: ListenOptions): Promise<void> {
@@ -62,7 +75,7 @@ async function follow(listener: ListenerView, options: ListenOptions): Promise<v
     let reason = 'the API ended it';
     try {
       const stream = await api.stream(`/v1/listeners/${listener.guid}/requests`, signal);
-      for await (const event of readEvents(stream, SILENCE_MS)) take(event, session);
+      for await (const event of readEvents(stream, SILENCE_MS)) handleEvent(event, session);
     } catch (error) {
       if (hasEnded(error)) return;
       if (error instanceof ApiProblem && error.status < 429) throw error;
@@ -76,16 +89,7 @@ async function follow(listener: ListenerView, options: ListenOptions): Promise<v
   }
 }
 
-type ListenSession = ListenOptions & {
-  listener: ListenerView;
-  /** Requests whose answers nobody waits for any more. */
-  over: Set<string>;
-  hasBegun: boolean;
-  /** Since callbacks came last. */
-  failures: number;
-};
-
-function take({ event, data }: EventSourceMessage, session: ListenSession): void {
+function handleEvent({ event, data }: EventSourceMessage, session: ListenSession): void {
   switch (event) {
     case 'listening':
       return nowListening(session);
@@ -98,35 +102,31 @@ function take({ event, data }: EventSourceMessage, session: ListenSession): void
 }
 
 function nowListening(session: ListenSession): void {
-  const { begun, say, listener, hasBegun, failures } = session;
-  if (!hasBegun) begun(listener);
+  const { onBegun, say, listener, hasBegun, failures } = session;
+  if (!hasBegun) onBegun(listener);
   else if (failures > 0) say('connected again');
   session.hasBegun = true;
   session.failures = 0;
 }
 
-type StreamedRequest = { id: string; headers: Record<string, string>; body: string };
-
 async function answer(
   { id, headers, body }: StreamedRequest,
-  { api, to, listener, told, say, over }: ListenSession,
+  { api, to, listener, onForwarded, say, over }: ListenSession,
 ): Promise<void> {
   const callback = { headers, body: Buffer.from(body, 'base64') };
   const forwarded = await forward(callback, to, listener.answer_limit_ms);
-  told(toldOf(callback, to, forwarded, new Date()));
+  onForwarded(forwardedCallback(callback, to, forwarded, new Date()));
   const late = `the answer to ${headers['webhook-id']} came too late: its deliverer had given up`;
   if (over.delete(id)) return say(late);
-  const said = { request: id, status: Math.min(Math.max(200, forwarded.status), 599), body: forwarded.body };
+  const reply = { request: id, status: Math.min(Math.max(200, forwarded.status), 599), body: forwarded.body };
   await api
-    .ask('POST', `/v1/listeners/${listener.guid}/answers`, JSON.stringify(said))
+    .ask('POST', `/v1/listeners/${listener.guid}/answers`, JSON.stringify(reply))
     .catch((error: unknown) => say(`the answer to ${headers['webhook-id']} could not be sent: ${messageOf(error)}`));
 }
 
 const hasEnded = (error: unknown): boolean => error instanceof ApiProblem && [404, 410].includes(error.status);
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** Yields the events of a stream. Throws if the stream is cut, or if nothing comes for this long, comments included. */
 export async function* readEvents(stream: ByteStream, silenceMs: number): AsyncGenerator<EventSourceMessage> {

@@ -1,6 +1,6 @@
-import type { Publication } from '@waybell/line/messages';
 import { actionKey } from '@waybell/catalog/actions';
 import type { EventLimits } from '@waybell/events/read-event';
+import type { Publication } from '@waybell/line/messages';
 import { checkEvent } from '@waybell/rejected/check-event';
 import type { EventText } from './split-events.ts';
 

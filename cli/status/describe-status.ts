@@ -1,6 +1,6 @@
+import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { deliveryQueue } from '@waybell/line/topology';
 import { formatDuration } from '@waybell/runtime/duration';
-import { mayHoldMore, describeConsumers } from '@waybell/line/operating/describe-consumers';
 import { counted } from '../in-words.ts';
 import { describeInAll } from '../waiting/describe-waiting.ts';
 import type { Status } from './read-status.ts';
@@ -36,14 +36,14 @@ function describeProcesses({ supervisor, processes }: Status): string[] {
 
 function describeQueues(queues: NonNullable<Status['queues']>, deliveries: Status['deliveries']): string[] {
   const full = queues.filter(({ messages }) => messages > 0);
-  const told = full.map(({ name, messages, consumers }) => [
+  const rows = full.map(({ name, messages, consumers }) => [
     name,
     `${counted(messages, 'message')}${inDeliveries(name, messages, deliveries)}`,
     describeConsumers(name, consumers),
   ]);
   const unsure = queues.filter(mayHoldMore).map(({ name }) => name);
   return [
-    ...align(told),
+    ...align(rows),
     `${queues.length - full.length - unsure.length} of ${queues.length} queues are empty`,
     ...(unsure.length > 0 ? [`without a service that takes from them, or without a leader: ${shortened(unsure)}`] : []),
   ];

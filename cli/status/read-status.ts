@@ -1,15 +1,15 @@
-import { countHeld } from '@waybell/subscription-api/interrupted';
-import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import type { NamedState } from '@waybell/line/broker/depth';
 import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
+import { reachesAny } from '@waybell/stack/ports';
 import { isAlive } from '@waybell/stack/process-identity';
 import { readDepths } from '@waybell/stack/queue-depths';
-import { reachesAny } from '@waybell/stack/ports';
 import { deliveriesPerMessage, readFigures, waitsFor } from '@waybell/stack/service-process';
 import type { ProcessEntry } from '@waybell/stack/stack-state';
+import { countHeld } from '@waybell/subscription-api/interrupted';
 import { lastRelease } from '@waybell/subscription-api/last-release';
+import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import { onDatabase } from '../with-database.ts';
 import type { StatusSource } from './status-source.ts';
 

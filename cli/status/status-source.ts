@@ -5,9 +5,9 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { brokerOf, databaseOf } from '@waybell/stack/address-of';
 import { SERVER_NAMES, SERVERS } from '@waybell/stack/choose-sources';
 import { topologyOf } from '@waybell/stack/prepare';
+import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { harmfulPoliciesAt } from '@waybell/stack/stack-policies';
 import { stackAt } from '@waybell/stack/stack-record';
-import { stackOf, type StackFolder } from '@waybell/stack/stack-folder';
 import { conditionOf, NotRunning, type Condition, type ProcessEntry } from '@waybell/stack/stack-state';
 
 /** The source of a status: a stack of this machine, or the servers in the environment. */
@@ -35,7 +35,7 @@ const SETTINGS = {
 };
 
 /** A status needs at least one of these servers. */
-const TOLD = ['AMQP_URL', 'DATABASE_URL'] as const;
+const NEEDED_SERVERS = ['AMQP_URL', 'DATABASE_URL'] as const;
 
 /** Returns the servers in the environment, unless they are the stack's own; otherwise the stack. Throws NotRunning. */
 export function statusSource(env: NodeJS.ProcessEnv): StatusSource {
@@ -43,17 +43,17 @@ export function statusSource(env: NodeJS.ProcessEnv): StatusSource {
   const folder = stackOf(env);
   const condition = conditionOf(folder);
   const addresses = condition.kind === 'stopped' ? {} : condition.state.addresses;
-  const isElsewhere = TOLD.some((name) => {
+  const isNamed = NEEDED_SERVERS.some((name) => {
     const url = named[name];
     return url !== '' && url !== addresses[name] && stackAt(url)?.home !== folder.home;
   });
-  if (isElsewhere) return ofEnvironment(named, env);
+  if (isNamed) return ofEnvironment(named, env);
   if (condition.kind === 'stopped') throw new NotRunning(folder, condition);
   return ofStack(folder, condition, env);
 }
 
 function ofEnvironment(named: NamedServers, env: NodeJS.ProcessEnv): StatusSource {
-  const required = (name: (typeof TOLD)[number], read: typeof brokerOf) => () => {
+  const required = (name: (typeof NEEDED_SERVERS)[number], read: typeof brokerOf) => () => {
     if (named[name] === '') throw new Error(`${name} is not set`);
     return read(env);
   };
@@ -90,7 +90,7 @@ type BegunCondition = Exclude<Condition, { kind: 'stopped' }>;
 function ofStack(folder: StackFolder, condition: BegunCondition, env: NodeJS.ProcessEnv): StatusSource {
   const { supervisor, phase, processes, queues, addresses } = condition.state;
   const isRunning = condition.kind === 'running';
-  const own = (name: (typeof TOLD)[number], read: typeof brokerOf) => () => {
+  const own = (name: (typeof NEEDED_SERVERS)[number], read: typeof brokerOf) => () => {
     const url = addresses[name];
     if (url === undefined) throw new Error(`the stack is still starting and has no ${name} yet`);
     return { ...read({ ...env, [name]: url, [`${name}_FILE`]: '' }), isOfStack: true };

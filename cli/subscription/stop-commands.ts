@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
-import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
+import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
+import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
 import { accountCalled, namesOf, type NameOfAccount } from '../accounts.ts';
-import { report } from '../print.ts';
 import { readGuid } from '../options.ts';
+import { report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Ends the help of commands for operators. */
@@ -36,9 +36,9 @@ export function startCommand(): Command {
 
 async function stop(text: string, { reason }: { reason: string }): Promise<void> {
   const guid = readGuid(text, '<guid>');
-  const asked = { guid, reason: readReason(reason) };
+  const stop = { guid, reason: readReason(reason) };
   await withDatabase(process.env, async (postgres) => {
-    const entry = await inTransaction(postgres, (client) => stopSubscription(client, asked));
+    const entry = await inTransaction(postgres, (client) => stopSubscription(client, stop));
     report(`stopped ${describeStopped(entry, await namesOf(postgres, [entry.account]))}`);
   });
 }

@@ -1,35 +1,25 @@
-import { evaluate } from '@waybell/stack/rabbitmqctl';
-import type { Servers } from '@waybell/stack/servers';
-import { identify, untilGone } from '@waybell/stack/process-identity';
-import type { SupervisedProcess } from '@waybell/stack/supervised-process';
+/**
+ * Servers that tests break, and how a run of tests lends them: each pair of a RabbitMQ and a Redis belongs to one test process
+ * until that gives it back or ends; `libs/runtime/testing/borrow.ts` is the borrower's side, over HTTP.
+ */
+
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { identify, untilGone } from '@waybell/stack/process-identity';
+import { evaluate } from '@waybell/stack/rabbitmqctl';
+import type { Servers } from '@waybell/stack/servers';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 
 /** The side of libs/runtime/testing/borrow.ts that lends. */
 export type Lender = AsyncDisposable & { environment: Record<string, string> };
 
 type AnswerHandlers = Record<string, (body: unknown) => Promise<unknown>>;
 
-/** Answers each path by its function; what that throws is the answer's text, with status 500. */
-export async function serveAnswers(answers: AnswerHandlers): Promise<Lender> {
-  const server = createServer((request, response) => {
-    // Tests look for sockets that were left open.
-    response.setHeader('connection', 'close');
-    json(request)
-      .then((body) => answers[request.url?.slice(1) ?? '']?.(body))
-      .then((answer) => response.end(JSON.stringify(answer ?? null)))
-      .catch((error: unknown) => response.writeHead(500).end(String(error)));
-  });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  return {
-    environment: { TEST_SERVERS: `http://127.0.0.1:${port}` },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await closeServer(server);
-    },
-  };
-}
+/** Servers that start, and what of them is empty and for one test. */
+export type TestServers = { servers: Promise<Servers>; vhost: () => Promise<string>; database: () => Promise<string> };
+
+type StartPair = (place: number) => TestServers;
 
 /** The number of tests at a time. */
 const PAIRS = 2;
@@ -40,11 +30,6 @@ const VERBS: Record<string, (server: SupervisedProcess) => Promise<void>> = {
   freeze: (server) => server.signal('SIGSTOP'),
   thaw: (server) => server.signal('SIGCONT'),
 };
-
-/** Servers that start, and what of them is empty and for one test. */
-export type Parted = { servers: Promise<Servers>; vhost: () => Promise<string>; database: () => Promise<string> };
-
-type StartPair = (place: number) => Parted;
 
 /** A RabbitMQ and a Redis that one test at a time may stop, kill and fill; started when none is free. */
 export class BreakableServers implements AsyncDisposable {
@@ -64,8 +49,8 @@ export class BreakableServers implements AsyncDisposable {
     };
     return {
       // The pid of the process that the test runs in.
-      'breakable/take': (pid) => this.#take(pid as number),
-      'breakable/give': on(async (pair) => pair.give()),
+      'breakable/take': (pid) => this.#borrow(pid as number),
+      'breakable/give': on(async (pair) => pair.giveBack()),
       'breakable/evaluate': on((pair, expression) => pair.evaluate(expression)),
       ...Object.fromEntries(
         Object.entries(VERBS).map(([verb, act]) => [
@@ -80,10 +65,10 @@ export class BreakableServers implements AsyncDisposable {
     await Promise.all(this.#pairs.map((pair) => pair[Symbol.asyncDispose]()));
   }
 
-  async #take(pid: number) {
+  async #borrow(pid: number) {
     for (;;) {
       const pair = this.#pairs.find((each) => each.isFree(pid)) ?? this.#another();
-      if (pair !== undefined) return { place: this.#pairs.indexOf(pair), ...(await pair.take(pid)) };
+      if (pair !== undefined) return { place: this.#pairs.indexOf(pair), ...(await pair.borrow(pid)) };
       await Promise.race(this.#pairs.map((each) => each.untilFree()));
     }
   }
@@ -97,60 +82,80 @@ export class BreakableServers implements AsyncDisposable {
 }
 
 class Pair implements AsyncDisposable {
-  readonly #parted: Parted;
+  readonly #servers: TestServers;
   /** Pid of the process that has them. */
   #holder: number | undefined;
-  #given = Promise.withResolvers<void>();
+  #returned = Promise.withResolvers<void>();
 
-  constructor(parted: Parted) {
-    this.#parted = parted;
-    // The error is reported to a test that takes them.
-    parted.servers.catch(() => undefined);
+  constructor(servers: TestServers) {
+    this.#servers = servers;
+    // The error is reported to a test that borrows them.
+    servers.servers.catch(() => undefined);
   }
 
-  /** For that process: one that has them already has another test file in its hands now. */
+  /** For that process: one that has them already runs another test file now. */
   isFree(pid: number): boolean {
     return this.#holder === undefined || this.#holder === pid;
   }
 
   untilFree(): Promise<void> {
-    return this.#given.promise;
+    return this.#returned.promise;
   }
 
   /** They run, whatever the last test did to them. */
-  async take(pid: number) {
-    const given = Promise.withResolvers<void>();
+  async borrow(pid: number) {
+    const returned = Promise.withResolvers<void>();
     this.#holder = pid;
-    this.#given = given;
+    this.#returned = returned;
     // A process that crashed gives nothing back.
-    void untilDead(pid).then(() => given === this.#given && this.give());
-    const servers = await this.#parted.servers;
+    void untilDead(pid).then(() => returned === this.#returned && this.giveBack());
+    const servers = await this.#servers.servers;
     for (const process of servers.processes) {
       await process.signal('SIGCONT');
       if (process.state === 'stopped') await process.start();
     }
-    return { rabbitmqUrl: await this.#parted.vhost(), redisUrl: await this.#parted.database() };
+    return { rabbitmqUrl: await this.#servers.vhost(), redisUrl: await this.#servers.database() };
   }
 
-  give(): void {
+  giveBack(): void {
     this.#holder = undefined;
-    this.#given.resolve();
+    this.#returned.resolve();
   }
 
   async evaluate(expression: string): Promise<string> {
-    return evaluate((await this.#parted.servers).process('rabbitmq').spec, expression);
+    return evaluate((await this.#servers.servers).process('rabbitmq').spec, expression);
   }
 
   async server(name: 'rabbitmq' | 'redis'): Promise<SupervisedProcess> {
-    return (await this.#parted.servers).process(name);
+    return (await this.#servers.servers).process(name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#parted.servers.catch(() => undefined))?.stop();
+    await (await this.#servers.servers.catch(() => undefined))?.stop();
   }
 }
 
 async function untilDead(pid: number): Promise<void> {
   const identity = identify(pid);
   if (identity !== undefined) await untilGone(identity, Infinity);
+}
+
+/** Answers each path by its function; what that throws is the answer's text, with status 500. */
+export async function serveAnswers(answers: AnswerHandlers): Promise<Lender> {
+  const server = createServer((request, response) => {
+    // Tests check that no socket is left open.
+    response.setHeader('connection', 'close');
+    json(request)
+      .then((body) => answers[request.url?.slice(1) ?? '']?.(body))
+      .then((answer) => response.end(JSON.stringify(answer ?? null)))
+      .catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
+  return {
+    environment: { TEST_SERVERS: `http://127.0.0.1:${port}` },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await closeServer(server);
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { DISTANCE, type ImportGraph } from './import-graph.ts';
 
 /**
  * Tests that can see a change: those to run, nearest first, and those that are left to the gate; and files of the change that no test
- * to run looks at but as one of many.
+ * to run reads but as one of many.
  */
 export type TestChoice = { chosen: TestFile[]; left: TestFile[]; unopened: string[] };
 
@@ -14,11 +14,13 @@ export type Choose = {
   changed: readonly string[];
   tests: readonly TestFile[];
   graph: Pick<ImportGraph, 'reach' | 'doesSomething'>;
-  /** Seconds that a file takes, where that was measured. */
+  /** Seconds that a file lasts, where that was measured. */
   secondsOf: (path: string) => number | undefined;
-  /** Limit for the chosen tests, one after the other, in seconds; the nearest is chosen whatever it takes. */
+  /** Limit for the chosen tests, one after the other, in seconds; the nearest is chosen however long it is. */
   limitSeconds?: number;
 };
+
+type TestCoverage = { test: TestFile; path: string; rank: number; distance: number };
 
 /** On two cores this is over in less than a minute, with the start of servers. */
 const LIMIT_SECONDS = 75;
@@ -32,6 +34,21 @@ const USUAL_SECONDS: Record<Needs, number> = {
   'a network': 300,
 };
 
+/** How well a test covers a file, the best first. A test of texts reads the file as one of many, and says little of what it does. */
+const RANK = { imported: 0, run: 1, named: 2, text: 3, blind: 4 };
+/** Farther away, a test sees a file by chance. */
+const FARTHEST = 2 * DISTANCE.named;
+const CODE = /\.(?:tsx?|jsx?|sql|css)$/;
+export const TEXT_TESTS = /^(?:tests\/(?:repository|mutants)|cli\/(?:docs|lint|test-run))\//;
+
+/** Built, or put into a text, before a test opens it. */
+const OPENED: { what: RegExp; isOpenedBy: (test: TestFile) => boolean }[] = [
+  { what: /^apps\/console\//, isOpenedBy: ({ opensBrowser }) => opensBrowser },
+  { what: /^deploy\/helm\//, isOpenedBy: ({ path }) => path.startsWith('tests/helm/') },
+];
+/** Each is built as a whole. */
+const PACKAGE = /^packages\//;
+
 /**
  * Chooses tests of the gate that depend on the changes, as many as there is time for: for each file the one that covers it best, then
  * others in this order. The test beside it, and those with the fewest imports in between, cover it best. For a program that is run and
@@ -42,7 +59,7 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
     .filter(({ suite }) => suite === 'gate')
     .flatMap((test) => {
       const reach = graph.reach(test.path);
-      return changed.map((path) => lookAt(path, test, reach.get(path) ?? Infinity));
+      return changed.map((path) => coverageOf(path, test, reach.get(path) ?? Infinity));
     })
     .filter(({ rank }) => rank < RANK.blind)
     .toSorted((one, other) => one.rank - other.rank || one.distance - other.distance);
@@ -64,42 +81,24 @@ export function chooseChanged({ changed, tests, graph, secondsOf, limitSeconds =
   return choice;
 }
 
-/** How well a test covers a file, the best first. A test of texts reads the file as one of many, and says little of what it does. */
-const RANK = { imported: 0, run: 1, named: 2, text: 3, blind: 4 };
-/** Farther away, a test sees a file by chance. */
-const FARTHEST = 2 * DISTANCE.named;
-
-type Look = { test: TestFile; path: string; rank: number; distance: number };
-
-const CODE = /\.(?:tsx?|jsx?|sql|css)$/;
-export const OF_TEXTS = /^(?:tests\/(?:repository|mutants)|cli\/(?:docs|lint|test-run))\//;
-
-/** Built, or put into a text, before a test opens it. */
-const OPENED: { what: RegExp; isOpenedBy: (test: TestFile) => boolean }[] = [
-  { what: /^apps\/console\//, isOpenedBy: ({ opensBrowser }) => opensBrowser },
-  { what: /^deploy\/helm\//, isOpenedBy: ({ path }) => path.startsWith('tests/helm/') },
-];
-/** Each is built as a whole. */
-const PACKAGE = /^packages\//;
-
 /** A test whose name shares words with the file's counts as nearer. */
-function lookAt(path: string, test: TestFile, away: number): Look {
+function coverageOf(path: string, test: TestFile, away: number): TestCoverage {
   const shared = (parts: number) => {
     const named = wordsOf(test.path, 2);
     return wordsOf(path, parts).filter((word) => named.includes(word)).length;
   };
-  const look = (rank: number, distance: number) => ({ test, path, rank, distance });
-  if (OF_TEXTS.test(test.path) && CODE.test(path) && dirname(path) !== dirname(test.path))
-    return look(away < FARTHEST ? RANK.text : RANK.blind, away);
-  if (away < DISTANCE.named) return look(RANK.imported, away - shared(2));
+  const coverage = (rank: number, distance: number) => ({ test, path, rank, distance });
+  if (TEXT_TESTS.test(test.path) && CODE.test(path) && dirname(path) !== dirname(test.path))
+    return coverage(away < FARTHEST ? RANK.text : RANK.blind, away);
+  if (away < DISTANCE.named) return coverage(RANK.imported, away - shared(2));
   const opened = OPENED.find(({ what }) => what.test(path));
   // A page's folders too say whose it is.
-  if (opened !== undefined) return look(opened.isOpenedBy(test) ? RANK.run : RANK.blind, -shared(Infinity));
-  if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return look(RANK.named, 0);
-  if (away >= FARTHEST) return look(RANK.blind, away);
+  if (opened !== undefined) return coverage(opened.isOpenedBy(test) ? RANK.run : RANK.blind, -shared(Infinity));
+  if (PACKAGE.test(path) && test.path.startsWith('tests/packages/')) return coverage(RANK.named, 0);
+  if (away >= FARTHEST) return coverage(RANK.blind, away);
   const isWhole = test.needs === 'a stack' && test.path.startsWith('tests/system/');
   const words = shared(2);
-  return look(isWhole || words > 0 ? RANK.run : RANK.named, away - words * DISTANCE.named);
+  return coverage(isWhole || words > 0 ? RANK.run : RANK.named, away - words * DISTANCE.named);
 }
 
 /** Words of its name and of the folders that it is in, as many as wanted. */

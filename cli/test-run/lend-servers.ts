@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { chooseSources, SERVER_NAMES, type ServerName } from '@waybell/stack/choose-sources';
-import { onceMore } from '@waybell/stack/supervised-process';
+import { CONTAINER_LABEL } from '@waybell/stack/docker';
 import { prepareDatabase } from '@waybell/stack/prepare';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startServers, type Servers } from '@waybell/stack/servers';
 import { allowLogins } from '@waybell/stack/service-logins';
+import { onceMore } from '@waybell/stack/supervised-process';
 import { thisMachine } from '@waybell/stack/this-machine';
-import { BreakableServers, type Parted, serveAnswers, type Lender } from './breakable-servers.ts';
-import { CONTAINER_LABEL } from '@waybell/stack/docker';
+import { BreakableServers, serveAnswers, type TestServers, type Lender } from './breakable-servers.ts';
 
 const TEMPLATE = 'waybell_template';
 const VHOSTS = { shared: 40, breakable: 24 };
@@ -30,7 +30,7 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
   const isContained = Object.values(sources).some(({ from }) => from === 'engine');
   const reaped = isContained ? await reapContainers() : {};
   const begin = (name: string, vhosts: number, only?: ServerName[]) =>
-    parted(vhosts, (names) =>
+    testServers(vhosts, (names) =>
       onceMore(note, () =>
         startServers({ home: join(home, name), vhosts: names, isThrowaway: true, report, ...(only && { only }) }),
       ),
@@ -78,7 +78,7 @@ async function makeTemplate(servers: Servers): Promise<string> {
 }
 
 /** Servers with this many virtual hosts, each of which is lent once. */
-function parted(vhosts: number, start: (vhosts: string[]) => Promise<Servers>): Parted {
+function testServers(vhosts: number, start: (vhosts: string[]) => Promise<Servers>): TestServers {
   const names = Array.from({ length: vhosts }, (_, place) => `test-${String(place + 1).padStart(2, '0')}`);
   const [unused, databases] = [names.values(), counter()];
   const servers = start(names);

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildConsole } from '@waybell/stack/build-console';
+import { signalQuietly } from '@waybell/stack/process-identity';
 import { browserMachine, CHROMIUM, findChromium, NoChromium } from '@waybell/stack/programs';
 import { repository } from '@waybell/stack/stack-folder';
 import { plainText, report } from '../print.ts';
@@ -9,8 +11,6 @@ import type { TestFile } from './find-tests.ts';
 import { lendServers } from './lend-servers.ts';
 import { Progress, runJest, type FileEvent, type JestResult, type JestRun, type TestCounts } from './run-jest.ts';
 import { describeCosts, keepCosts, overBudget, readBudgets } from './test-costs.ts';
-import { spawn } from 'node:child_process';
-import { signalQuietly } from '@waybell/stack/process-identity';
 
 type TestRun = {
   tests: TestFile[];
@@ -21,6 +21,10 @@ type TestRun = {
   /** See run-jest.ts. */
   patienceMs?: number | undefined;
 };
+
+type TestRunResult = { first: JestResult; again: TestCounts; notes: string[] };
+
+type Rerun = JestRun & { note: (line: string) => void };
 
 /** Output of jest and of the processes of tests. */
 const LOG = join(repository, '.waybell', 'test.log');
@@ -42,8 +46,6 @@ export async function runTests(run: TestRun): Promise<TestCounts> {
   if (counts.failed > 0) report(`jest and the processes of tests printed to ${relative(process.cwd(), LOG)}`);
   return counts;
 }
-
-type TestRunResult = { first: JestResult; again: TestCounts; notes: string[] };
 
 async function runOnServers({ tests, env, signal, isDisturbed = false, patienceMs }: TestRun): Promise<TestRunResult> {
   await using stack = new AsyncDisposableStack();
@@ -77,9 +79,9 @@ async function runOnServers({ tests, env, signal, isDisturbed = false, patienceM
 
 /** Each test that needs a network of its own by itself, after all others. */
 async function runAll({ tests, ...run }: JestRun): Promise<JestResult> {
-  const { true: apart = [], false: together = [] } = Object.groupBy(tests, ({ needs }) => `${needs === 'a network'}`);
+  const { true: alone = [], false: together = [] } = Object.groupBy(tests, ({ needs }) => `${needs === 'a network'}`);
   const sum: JestResult = { passed: 0, failed: 0, crashed: [], costs: [] };
-  for (const each of [together, ...apart.map((test) => [test])]) {
+  for (const each of [together, ...alone.map((test) => [test])]) {
     if (each.length === 0 || run.signal?.aborted) continue;
     const { passed, failed, crashed, costs } = await runJest({ tests: each, ...run });
     sum.passed += passed;
@@ -91,13 +93,13 @@ async function runAll({ tests, ...run }: JestRun): Promise<JestResult> {
 }
 
 const MEMORY = '/dev/shm';
-const ROOM_BYTES = 4 * 2 ** 30;
+const FREE_BYTES = 4 * 2 ** 30;
 
-/** In memory where that has room: the servers of a run write a few hundred megabytes, each time to the disk, that nobody reads afterwards. */
+/** In memory where enough of that is free: the servers of a run write a few hundred megabytes, each time to the disk, that nobody reads afterwards. */
 function temporary(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir();
+  return bavail * bsize >= FREE_BYTES ? MEMORY : tmpdir();
 }
 
 /** A browser, and the page that it is to open. Without a browser the tests of pages fail, and no others. */
@@ -110,8 +112,6 @@ async function readyBrowser(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> 
   const [chromium] = await Promise.all([finding, buildConsole(report)]);
   return { [CHROMIUM]: chromium };
 }
-
-type Rerun = JestRun & { note: (line: string) => void };
 
 /** Only what never came to an assertion: a process that ended under it says nothing of the product. */
 async function runCrashed({ crashed }: JestResult, { tests, note, ...run }: Rerun): Promise<TestCounts> {

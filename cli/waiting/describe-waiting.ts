@@ -31,13 +31,13 @@ export function describeInAll({
   endpoints,
   destinations,
 }: Record<'endpoints' | 'destinations', WaitingInAll>): string[] {
-  const told = (all: WaitingInAll, what: string, where: string) =>
+  const amounts = (all: WaitingInAll, what: string, where: string) =>
     all.oldestAt === null
       ? 'nothing'
       : `${amountOf(what, { ...all, oldestAt: all.oldestAt })}, for ${counted(all.rooms, where)}${all.shut === 0 ? '' : ` (${all.shut} shut)`}`;
   return [
-    `waiting for endpoints: ${told(endpoints, counted(endpoints.rows, 'delivery', 'deliveries'), 'endpoint')}`,
-    `waiting for RabbitMQ: ${told(destinations, counted(destinations.rows, 'publication'), 'destination')}`,
+    `waiting for endpoints: ${amounts(endpoints, counted(endpoints.rows, 'delivery', 'deliveries'), 'endpoint')}`,
+    `waiting for RabbitMQ: ${amounts(destinations, counted(destinations.rows, 'publication'), 'destination')}`,
   ];
 }
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 const all = { kind: 'all' } as const;
 async function release(choice: WaitingSelection = all, by = line.publish): Promise<ReleasedRows> {
-  const released: ReleasedRows = { deliveries: 0, publications: 0, records: 0, elsewhere: [] };
+  const released: ReleasedRows = { deliveries: 0, publications: 0, records: 0, claimedByOthers: [] };
   await releaseWaiting({
     store: waitingIn(store.postgres, { service: 'deliverer', process: randomUUID() }),
     line: { publish: by },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import { wait, type Delivery } from '@waybell/line/delivery';
+import { isDeliveryBatch, openBatch } from '@waybell/line/delivery-batch';
 import type { Publication } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
@@ -42,7 +42,7 @@ beforeEach(() => {
   rooms = new MemoryWaiting(() => now);
   store = rooms.storeFor('command');
   sent = [];
-  released = { deliveries: 0, publications: 0, records: 0, elsewhere: [] };
+  released = { deliveries: 0, publications: 0, records: 0, claimedByOthers: [] };
   refused = undefined;
   onPublished = undefined;
 });
@@ -76,7 +76,7 @@ describe('releaseWaiting', () => {
     await store.put([rowOf(1), rowOf(2, { afterMs: 60_000 }), rowOf(3, { room: OTHER })]);
     await release();
     expect(bodies()).toEqual(['1', '2', '3']);
-    expect(released).toEqual({ deliveries: 3, publications: 0, records: 0, elsewhere: [] });
+    expect(released).toEqual({ deliveries: 3, publications: 0, records: 0, claimedByOthers: [] });
     expect([rooms.count, rooms.room(ROOM), rooms.room(OTHER)]).toEqual([0, undefined, undefined]);
   });
 
@@ -95,7 +95,7 @@ describe('releaseWaiting', () => {
     await other.claim({ kind: 'named', rooms: [ROOM] });
     await release();
     expect(bodies()).toEqual(['2']);
-    expect(released.elsewhere.map(({ room }) => room)).toEqual([ROOM]);
+    expect(released.claimedByOthers.map(({ room }) => room)).toEqual([ROOM]);
     expect(rooms.room(ROOM)?.claimedBy).toBe('other');
   });
 
@@ -107,7 +107,7 @@ describe('releaseWaiting', () => {
       await rooms.storeFor('other').claim({ kind: 'named', rooms: [ROOM] });
     };
     await release(undefined, [ROOM]);
-    expect([bodies().length, rooms.count, released.elsewhere.length]).toEqual([256, 1, 1]);
+    expect([bodies().length, rooms.count, released.claimedByOthers.length]).toEqual([256, 1, 1]);
   });
 
   test('takes one subscription’s rows alone, and leaves a shut room shut', async () => {

@@ -1,8 +1,8 @@
 import { endWithoutAttempt } from '@waybell/deliverer/end-without-attempt';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
-import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { isRejection, type Publication } from '@waybell/line/messages';
+import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Queryable } from '@waybell/runtime/postgres';
@@ -13,28 +13,8 @@ export type WaitingSelection = { kind: 'all' } | { kind: 'account' | 'subscripti
 /** `room`: 32 hexadecimal digits. `called`: what people call it. */
 type ChosenRoom = { room: string; called: string };
 
-const ROOMS = `
-  select encode(uuid_send(r.room), 'hex') as room, coalesce(r.name, current.url, r.room::text) as called
-  from waybell.rooms r left join lateral (
-    select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
-    where s.account_guid = r.account and r.room in (waybell.room_of(s.account_guid, s.callback_url), s.guid) limit 1
-  ) current on true
-  where r.service = $1 and ($2::uuid is null or r.account = $2) and ($3::uuid is null or exists (
-    select from waybell.waiting w where w.service = r.service and w.room = r.room and w.subscription = $3))
-  order by r.room`;
-
-/** Returns the selected rooms of a service that have rows. */
-export async function chosenRooms(
-  postgres: Queryable,
-  { service, choice }: { service: string; choice: WaitingSelection },
-): Promise<ChosenRoom[]> {
-  const account = choice.kind === 'account' ? choice.guid : null;
-  const subscription = choice.kind === 'subscription' ? choice.guid : null;
-  return (await postgres.query<ChosenRoom>(ROOMS, [service, account, subscription])).rows;
-}
-
-/** `records`: of deliveries that have no body any more. `elsewhere`: rooms that another process has in hand. */
-export type ReleasedRows = { deliveries: number; publications: number; records: number; elsewhere: ChosenRoom[] };
+/** `records`: of deliveries that have no body any more. `claimedByOthers`: rooms that other processes have claimed. */
+export type ReleasedRows = { deliveries: number; publications: number; records: number; claimedByOthers: ChosenRoom[] };
 
 type Release = {
   store: WaitingStore;
@@ -48,9 +28,29 @@ type Release = {
   now?: () => number;
 };
 
+const ROOMS = `
+  select encode(uuid_send(r.room), 'hex') as room, coalesce(r.name, current.url, r.room::text) as called
+  from waybell.rooms r left join lateral (
+    select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
+    where s.account_guid = r.account and r.room in (waybell.room_of(s.account_guid, s.callback_url), s.guid) limit 1
+  ) current on true
+  where r.service = $1 and ($2::uuid is null or r.account = $2) and ($3::uuid is null or exists (
+    select from waybell.waiting w where w.service = r.service and w.room = r.room and w.subscription = $3))
+  order by r.room`;
+
 const ROOMS_TOGETHER = 8;
 const MOST_ROWS = 256;
-const SAID_EVERY = 10_000;
+const REPORT_EVERY = 10_000;
+
+/** Returns the selected rooms of a service that have rows. */
+export async function chosenRooms(
+  postgres: Queryable,
+  { service, choice }: { service: string; choice: WaitingSelection },
+): Promise<ChosenRoom[]> {
+  const account = choice.kind === 'account' ? choice.guid : null;
+  const subscription = choice.kind === 'subscription' ? choice.guid : null;
+  return (await postgres.query<ChosenRoom>(ROOMS, [service, account, subscription])).rows;
+}
 
 /**
  * Publishes the rows of rooms that no other process has, due or not, except for requests under way, and deletes each once the
@@ -61,10 +61,10 @@ export async function releaseWaiting(release: Release): Promise<void> {
   for (let from = 0; from < rooms.length; from += ROOMS_TOGETHER) {
     const some = rooms.slice(from, from + ROOMS_TOGETHER);
     const claimed = await store.claim({ kind: 'named', rooms: some.map(({ room }) => room) });
-    const held = new Map(claimed.map((room) => [room.room, room]));
-    released.elsewhere.push(...some.filter(({ room }) => !held.has(room)));
+    const claims = new Map(claimed.map((room) => [room.room, room]));
+    released.claimedByOthers.push(...some.filter(({ room }) => !claims.has(room)));
     try {
-      await releaseClaimed(release, held);
+      await releaseClaimed(release, claims);
     } finally {
       await store.release(
         claimed.map(({ room, shutForMs }) => ({ room, ...(shutForMs === undefined ? {} : { shutForMs }) })),
@@ -74,21 +74,21 @@ export async function releaseWaiting(release: Release): Promise<void> {
   }
 }
 
-async function releaseClaimed(release: Release, held: ReadonlyMap<string, ClaimedRoom>): Promise<void> {
+async function releaseClaimed(release: Release, claims: ReadonlyMap<string, ClaimedRoom>): Promise<void> {
   const { store, rooms, subscription, released } = release;
   const all = { limit: MOST_ROWS, madeBefore: Number.MAX_SAFE_INTEGER };
   const of = subscription === undefined ? all : { ...all, subscriptions: [subscription] };
   // Requests that are under way are due once nobody makes them any more.
-  let wanted: RowsWanted[] = [...held.keys()].map((room) => ({ room, ...of }));
+  let wanted: RowsWanted[] = [...claims.keys()].map((room) => ({ room, ...of }));
   while (wanted.length > 0) {
     const renewed = await store.renew(wanted.map(({ room }) => ({ room, lives: true })));
     const still = new Set(renewed.map(({ room }) => room));
     const lost = new Set(wanted.flatMap(({ room }) => (still.has(room) ? [] : room)));
-    released.elsewhere.push(...rooms.filter(({ room }) => lost.has(room)));
+    released.claimedByOthers.push(...rooms.filter(({ room }) => lost.has(room)));
     const taken = await store.take(wanted.filter(({ room }) => still.has(room)));
     await publishAll(
       release,
-      held,
+      claims,
       taken.flatMap(({ rows }) => rows),
     );
     wanted = taken.flatMap(({ room, rows }) => {
@@ -100,21 +100,21 @@ async function releaseClaimed(release: Release, held: ReadonlyMap<string, Claime
 
 async function publishAll(
   { store, line, released, onMoved, now = Date.now }: Release,
-  held: ReadonlyMap<string, ClaimedRoom>,
+  claims: ReadonlyMap<string, ClaimedRoom>,
   rows: readonly TakenRow[],
 ): Promise<void> {
   const before = countOf(released);
-  const joined = joinDeliveries(rows.map((row) => ({ row, publication: leaving(row, now) })));
+  const joined = joinDeliveries(rows.map((row) => ({ row, publication: publicationOf(row, now) })));
   const results = await Promise.allSettled(joined.map(async ({ publication }) => publishOn(line, publication)));
   const gone = joined.flatMap(({ members }, place) => (results[place]?.status === 'fulfilled' ? members : []));
   await store.settle(gone.map(({ row }) => row));
   for (const { row } of gone) {
     if (row.isForgotten === true) released.records += 1;
-    else if (held.get(row.room)?.name === undefined) released.deliveries += 1;
+    else if (claims.get(row.room)?.name === undefined) released.deliveries += 1;
     else released.publications += 1;
   }
   const moved = countOf(released);
-  if (Math.floor(moved / SAID_EVERY) > Math.floor(before / SAID_EVERY)) onMoved?.(moved);
+  if (Math.floor(moved / REPORT_EVERY) > Math.floor(before / REPORT_EVERY)) onMoved?.(moved);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
@@ -132,7 +132,7 @@ async function publishOn(line: Release['line'], publication: Publication): Promi
  * Returns the publication for a row: the one that waits, unchanged; for a delivery whose body was deleted, the record of its end.
  * Throws if such a row cannot be read.
  */
-function leaving(row: TakenRow, now: () => number): Publication {
+function publicationOf(row: TakenRow, now: () => number): Publication {
   if (row.isForgotten !== true) return row.publication;
   const delivery = readDelivery(asWaited(row, { crashes: 0, isOverLimit: false }));
   if (isRejection(delivery)) throw new Error(`the delivery ${row.id} that waits cannot be read: ${delivery.detail}`);

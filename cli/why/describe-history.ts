@@ -1,4 +1,3 @@
-import type { WaitingReason } from '@waybell/line/outcomes';
 import type {
   AttemptEntry,
   DeliveryEntry,
@@ -7,8 +6,9 @@ import type {
   EventVerdict,
   Why,
 } from '@waybell/delivery-log/read/entries';
-import { counted, ruleInWords } from '../in-words.ts';
+import type { WaitingReason } from '@waybell/line/outcomes';
 import { accountCalled, type NameOfAccount } from '../accounts.ts';
+import { counted, ruleInWords } from '../in-words.ts';
 
 const LONGEST_EXCERPT = 200;
 
@@ -124,8 +124,10 @@ function describeAttempt(attempt: AttemptEntry, current: string): string[] {
     waited === undefined ? undefined : `waited: ${waited}`,
     byHand,
   ];
-  const told = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts].filter((fact) => fact !== undefined).join('  ');
-  const line = `${told}${other}`;
+  const described = [`${timeOf(at)}  attempt ${attempt.attempt}`, ...facts]
+    .filter((fact) => fact !== undefined)
+    .join('  ');
+  const line = `${described}${other}`;
   return answer === undefined ? [line] : [line, ...indented([`said: ${excerptOf(answer)}`])];
 }
 

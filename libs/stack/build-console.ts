@@ -30,10 +30,10 @@ function run(): Promise<string | undefined> {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('close', (code) => resolve(code === 0 ? undefined : Buffer.concat(said).toString().trim()));
+    child.once('close', (code) => resolve(code === 0 ? undefined : Buffer.concat(output).toString().trim()));
   });
 }

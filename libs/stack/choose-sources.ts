@@ -22,7 +22,7 @@ export type Machine = {
 };
 
 /** Whether the server is not this stack's to start and stop. */
-export const isElsewhere = (source: ServerSource | undefined): source is ServerSource & { url: string } =>
+export const isExternal = (source: ServerSource | undefined): source is ServerSource & { url: string } =>
   source?.from === 'address' || source?.from === 'lent';
 
 export type Sources = Partial<Record<ServerName, ServerSource>>;
@@ -50,7 +50,7 @@ export class NoServer extends Error {
 export async function chooseSources(names: ServerName[], env: NodeJS.ProcessEnv, machine: Machine): Promise<Sources> {
   const sources: Sources = {};
   const missing = () => names.filter((name) => sources[name] === undefined);
-  const lookForBinaries = () => {
+  const findBinaries = () => {
     for (const name of missing()) {
       const path = machine.findBinary(name);
       if (path !== undefined) sources[name] = { from: 'binary', path };
@@ -60,11 +60,11 @@ export async function chooseSources(names: ServerName[], env: NodeJS.ProcessEnv,
     const url = env[SERVERS[name]];
     if (url !== undefined && url !== '') sources[name] = { from: 'address', url };
   }
-  lookForBinaries();
+  findBinaries();
   if (missing().length === 0) return sources;
   const trouble = machine.engineTrouble();
   if (trouble === undefined) for (const name of missing()) sources[name] = { from: 'engine' };
-  else if (await machine.install(missing())) lookForBinaries();
+  else if (await machine.install(missing())) findBinaries();
   if (missing().length > 0) throw new NoServer(missing(), trouble ?? '');
   return sources;
 }

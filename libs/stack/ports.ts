@@ -9,6 +9,23 @@ import { addressesIn } from '@waybell/runtime/addresses';
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 
+// Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
+// started again where it was: meanwhile another stack of this user may look for a port.
+// The id, not the name: in a container a user may have none.
+const RESERVATIONS = join(tmpdir(), `waybell-ports-${process.getuid?.()}`);
+const RESERVED_MS = 3_600_000;
+
+const DEFAULT_PORTS: Record<string, number> = {
+  'amqp:': 5672,
+  'amqps:': 5671,
+  'postgres:': 5432,
+  'postgresql:': 5432,
+  'redis:': 6379,
+  'rediss:': 6379,
+  'redis+sentinel:': 26379,
+  'rediss+sentinel:': 26379,
+};
+
 /** A loopback port that no process listens on and that is not in `taken`; `preferred` when it is one. */
 export async function freePort({ preferred, taken }: { preferred?: number; taken: Set<number> }): Promise<number> {
   const candidates = preferred === undefined ? [] : [preferred];
@@ -21,12 +38,6 @@ export async function freePort({ preferred, taken }: { preferred?: number; taken
   }
   throw new Error(`no free port on 127.0.0.1 between ${FIRST_PORT} and ${LAST_PORT}`);
 }
-
-// Between finding a port free and listening on it lie seconds, on a slow machine minutes, and a server that was killed is
-// started again where it was: meanwhile another stack of this user may look for a port.
-// The id, not the name: in a container a user may have none.
-const RESERVATIONS = join(tmpdir(), `waybell-ports-${process.getuid?.()}`);
-const RESERVED_MS = 3_600_000;
 
 /** True when the port is this caller's to try: no other has reserved it in the last hour. */
 function reserve(port: number): boolean {
@@ -104,17 +115,6 @@ export async function reachesAny(url: string): Promise<boolean> {
   const reached = await Promise.all(addressesIn(url).map((address) => reaches(hostAndPort(address))));
   return reached.includes(true);
 }
-
-const DEFAULT_PORTS: Record<string, number> = {
-  'amqp:': 5672,
-  'amqps:': 5671,
-  'postgres:': 5432,
-  'postgresql:': 5432,
-  'redis:': 6379,
-  'rediss:': 6379,
-  'redis+sentinel:': 26379,
-  'rediss+sentinel:': 26379,
-};
 
 /** Host and port of a server's URL. */
 export function hostAndPort(address: string): { host: string; port: number } {

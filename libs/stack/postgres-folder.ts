@@ -1,11 +1,11 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canEnter, type User } from './programs.ts';
 import type { StackFolder } from './stack-folder.ts';
 import { writeRecord, type StackRecord } from './stack-record.ts';
-import { canEnter, type User } from './programs.ts';
 
 /** Root only: one folder per stack whose own folder the user of Postgres cannot reach, such as one under /root. */
-const ELSEWHERE = '/var/lib/waybell';
+const SHARED_FOLDER = '/var/lib/waybell';
 
 /**
  * The folder of Postgres' files: in the stack's own, or under /var/lib/waybell where `user` cannot reach that one.
@@ -17,14 +17,14 @@ export function postgresFolder(folder: StackFolder, record: StackRecord, user: U
     mkdirSync(near, { recursive: true, mode: 0o700 });
     return near;
   }
-  const path = record.postgresFolder ?? (canEnter(folder.home, user) ? near : join(ELSEWHERE, folder.id));
+  const path = record.postgresFolder ?? (canEnter(folder.home, user) ? near : join(SHARED_FOLDER, folder.id));
   // Without a record, the files there belong to an earlier stack of the same path: its password is lost.
   if (path !== near && record.postgresFolder === undefined) rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (path !== near) {
     forgetGoneStacks();
-    chmodSync(ELSEWHERE, 0o711);
-    writeFileSync(join(ELSEWHERE, `${folder.id}.home`), folder.home);
+    chmodSync(SHARED_FOLDER, 0o711);
+    writeFileSync(join(SHARED_FOLDER, `${folder.id}.home`), folder.home);
     writeRecord(folder, Object.assign(record, { postgresFolder: path }));
   }
   chownSync(path, user.uid, user.gid);
@@ -32,14 +32,14 @@ export function postgresFolder(folder: StackFolder, record: StackRecord, user: U
 }
 
 /** Deletes the files of Postgres outside the stack's folder. */
-export function removePostgresElsewhere(folder: StackFolder): void {
-  rmSync(join(ELSEWHERE, folder.id), { recursive: true, force: true });
-  rmSync(join(ELSEWHERE, `${folder.id}.home`), { force: true });
+export function removePostgresFolder(folder: StackFolder): void {
+  rmSync(join(SHARED_FOLDER, folder.id), { recursive: true, force: true });
+  rmSync(join(SHARED_FOLDER, `${folder.id}.home`), { force: true });
 }
 
 function forgetGoneStacks(): void {
-  for (const name of readdirSync(ELSEWHERE).filter((entry) => entry.endsWith('.home'))) {
-    const note = join(ELSEWHERE, name);
+  for (const name of readdirSync(SHARED_FOLDER).filter((entry) => entry.endsWith('.home'))) {
+    const note = join(SHARED_FOLDER, name);
     if (existsSync(readFileSync(note, 'utf8'))) continue;
     rmSync(note.slice(0, -'.home'.length), { recursive: true, force: true });
     rmSync(note);

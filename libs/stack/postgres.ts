@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process';
 import { chownSync, closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { postgresFolder } from './postgres-folder.ts';
 import {
   fetchImage,
   inContainer,
+  serverEnvironment,
   type ContainerSetup,
   type PrivateServer,
   type ServerSetup,
-  serverEnvironment,
 } from './private-server.ts';
-import { postgresFolder } from './postgres-folder.ts';
+import { unprivilegedUser, type User } from './programs.ts';
 import { logFileOf } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, StartFailed } from './supervised-process.ts';
-import { unprivilegedUser, type User } from './programs.ts';
 
 const DATABASE = 'waybell';
 /** Connections that docs/operating/sizing.md counts on. */
 export const MAX_CONNECTIONS = 200;
 /** Queries that several processes work on share memory, of which a container has 64 MB by itself. */
 export const SHARED_MEMORY = '256m';
-/** Beyond it the server is asked again. */
+/** Beyond it the server is queried once more. */
 const ANSWER_LIMIT_MS = 5_000;
 
 /** A crash of the machine may lose data, which does not matter for a throwaway server; a crash of the process loses nothing. */

@@ -1,6 +1,5 @@
+import { lineTopology, readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { declareSettings, declareTopology } from '@waybell/line/operating/declare';
-import { lineTopology } from '@waybell/line/line-topology';
-import { readSchedule, scheduleSettings } from '@waybell/line/line-topology';
 import { ownNotices, type Topology } from '@waybell/line/topology';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { createLog, type Log } from '@waybell/runtime/log';

@@ -1,16 +1,16 @@
-import { type StackFolder, logFileOf, repository } from './stack-folder.ts';
-import { type StackRecord, containedAs } from './stack-record.ts';
-import type { ProcessSpec } from './supervised-process.ts';
+/**
+ * A server that a stack has for itself, from a binary of this machine or in a container of Docker: what starts it, where its
+ * environment and its image come from, and how a container and its data are removed.
+ */
+
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVER_NAMES, SERVERS, type ServerName } from './choose-sources.ts';
 import { CONTAINER_LABEL, docker, lastLine, removeContainersNow } from './docker.ts';
-
-export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: string } & ServerKind;
-
-/** `report` hears what takes long. */
-export type ContainerSetup = Omit<ServerSetup, 'binary'> & { report: (line: string) => void };
+import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
+import { containedAs, type StackRecord } from './stack-record.ts';
+import type { ProcessSpec } from './supervised-process.ts';
 
 export type ServerKind = {
   /** Virtual hosts of RabbitMQ in addition to `/`, with the same users and rights. */
@@ -21,6 +21,11 @@ export type ServerKind = {
   isThrowaway?: boolean | undefined;
 };
 
+export type ServerSetup = { folder: StackFolder; record: StackRecord; binary: string } & ServerKind;
+
+/** `report` gets what lasts long. */
+export type ContainerSetup = Omit<ServerSetup, 'binary'> & { report: (line: string) => void };
+
 /** A server of one stack, from a local binary or in a container. `prepare` writes its settings and, the first time, its data folder. */
 export type PrivateServer = {
   url: string;
@@ -30,9 +35,9 @@ export type PrivateServer = {
 };
 
 /** The part of the caller's environment that a private server gets: nothing that could reconfigure it (PGDATA, RABBITMQ_…). */
-export function serverEnvironment(own: Record<string, string>): NodeJS.ProcessEnv {
+export function serverEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const { PATH = '/usr/sbin:/usr/bin:/sbin:/bin', TZ } = process.env;
-  return { PATH, LANG: 'C.UTF-8', ...(TZ === undefined ? {} : { TZ }), ...own };
+  return { PATH, LANG: 'C.UTF-8', ...(TZ === undefined ? {} : { TZ }), ...variables };
 }
 
 type Contained = {

@@ -1,6 +1,11 @@
+/**
+ * Programs of this machine, in this order: finding them, installing Debian's packages of them, running a script as root or a
+ * program as another user, and the Chromium that tests of pages need.
+ */
+
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { spawn, spawnSync } from 'node:child_process';
 
 /** The file of that name in the first of the folders that has one which may be run. */
 export function firstExecutable(name: string, folders: string[]): string | undefined {
@@ -22,7 +27,7 @@ export const foldersOnPath = (): string[] =>
 
 /**
  * Installs Debian's packages without letting them start daemons: policy-rc.d forbids that for as long as apt runs, and
- * is taken away however the script ends. A policy that the machine has already is left alone.
+ * is removed however the script ends. A policy that the machine has already is left alone.
  */
 const INSTALL = `
 set -e
@@ -49,6 +54,9 @@ export async function installPackages(packages: string[], report: (line: string)
   return runAsRoot({ script: INSTALL, args: packages, title, report });
 }
 
+const TICK_MS = 10_000;
+const SHOWN_LINES = 15;
+
 type RootScript = {
   /** Run by `sh -c`. */
   script: string;
@@ -58,10 +66,7 @@ type RootScript = {
   report: (line: string) => void;
 };
 
-const TICK_MS = 10_000;
-const SHOWN_LINES = 15;
-
-/** Runs a script as root or with passwordless sudo. False where it may not, or fails; `report` then hears why. */
+/** Runs a script as root or with passwordless sudo. False where it may not, or fails; `report` then gets the reason. */
 export async function runAsRoot({ script, args, title, report }: RootScript): Promise<boolean> {
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   if (asRoot.length > 0 && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return false;
@@ -112,10 +117,10 @@ function idOf(flag: string, name: string): number | undefined {
 /** The variable that names the binary of a Chromium; tests of pages read it. */
 export const CHROMIUM = 'WAYBELL_CHROMIUM';
 
-/** Names of Chromium on the path: the first found is used. The one without windows takes two thirds of the CPU of the others. */
-const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+/** Names of Chromium on the path: the first found is used. The one without windows needs two thirds of the CPU of the others. */
+const CHROMIUM_NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 /** Packages that have one, tried in this order: not every release of Debian has the first. */
-const PACKAGES = ['chromium-headless-shell', 'chromium'];
+const CHROMIUM_PACKAGES = ['chromium-headless-shell', 'chromium'];
 
 /** The properties of this machine that matter here. */
 export type BrowserMachine = {
@@ -132,20 +137,6 @@ export const browserMachine = (report: (line: string) => void): BrowserMachine =
   install: (packages) => installPackages(packages, report),
 });
 
-/** No way to get a browser. The message names the ways. */
-export class NoChromium extends Error {
-  constructor(found: string) {
-    super(
-      [
-        `${found}. Tests of pages need it. Do one of these, then try again:`,
-        `  - install Chromium or Google Chrome (on Debian as root this happens by itself: package ${PACKAGES[0]})`,
-        `  - name its binary in ${CHROMIUM}`,
-      ].join('\n'),
-    );
-    this.name = 'NoChromium';
-  }
-}
-
 /** The binary of a Chromium: what the environment names, one on the path, the system's package. Throws NoChromium. */
 export async function findChromium(env: NodeJS.ProcessEnv, machine: BrowserMachine): Promise<string> {
   const named = env[CHROMIUM];
@@ -153,9 +144,23 @@ export async function findChromium(env: NodeJS.ProcessEnv, machine: BrowserMachi
     if (machine.isExecutable(named)) return named;
     throw new NoChromium(`${CHROMIUM} names ${named}, which is no program`);
   }
-  const look = () => NAMES.map((name) => machine.findOnPath(name)).find((path) => path !== undefined);
-  let found = look();
-  for (const name of PACKAGES) if (found === undefined && (await machine.install([name]))) found = look();
-  if (found === undefined) throw new NoChromium(`found no ${NAMES.join(', no ')} on this machine`);
+  const find = () => CHROMIUM_NAMES.map((name) => machine.findOnPath(name)).find((path) => path !== undefined);
+  let found = find();
+  for (const name of CHROMIUM_PACKAGES) if (found === undefined && (await machine.install([name]))) found = find();
+  if (found === undefined) throw new NoChromium(`found no ${CHROMIUM_NAMES.join(', no ')} on this machine`);
   return found;
+}
+
+/** No way to get a browser. The message names the ways. */
+export class NoChromium extends Error {
+  constructor(found: string) {
+    super(
+      [
+        `${found}. Tests of pages need it. Do one of these, then try again:`,
+        `  - install Chromium or Google Chrome (on Debian as root this happens by itself: package ${CHROMIUM_PACKAGES[0]})`,
+        `  - name its binary in ${CHROMIUM}`,
+      ].join('\n'),
+    );
+    this.name = 'NoChromium';
+  }
 }

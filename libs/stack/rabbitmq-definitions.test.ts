@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { MAX_MESSAGE_BYTES } from './rabbitmq.ts';
 import { definitions } from './rabbitmq-definitions.ts';
+import { MAX_MESSAGE_BYTES } from './rabbitmq.ts';
 import { repository } from './stack-folder.ts';
 
 /** One for each user, as compose passes them. */

@@ -3,7 +3,7 @@ import { passwordOf } from '@waybell/runtime/local-passwords';
 import type { StackRecord } from './stack-record.ts';
 
 export const ADMINISTRATOR = 'waybell';
-/** May look at policies, by the management API. */
+/** May read policies, by the management API. */
 export const MONITOR = 'waybell-monitor';
 
 type Definitions = {
@@ -35,7 +35,7 @@ export function definitions(passwordFor: (user: string) => string, vhosts: reado
   };
 }
 
-/** These, and a user that may look at policies. */
+/** These, and a user that may read policies. */
 export function withMonitor(
   { vhosts, users, permissions: granted }: Definitions,
   { brokerPassword }: StackRecord,

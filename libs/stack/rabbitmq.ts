@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { passwordOf } from '@waybell/runtime/local-passwords';
+import { hostAndPort, reaches } from './ports.ts';
 import {
   fetchImage,
   inContainer,
@@ -10,9 +11,8 @@ import {
   type PrivateServer,
   type ServerSetup,
 } from './private-server.ts';
-import { findInErlang } from './rabbitmqctl.ts';
 import { ADMINISTRATOR, definitions, MONITOR, withMonitor } from './rabbitmq-definitions.ts';
-import { hostAndPort, reaches } from './ports.ts';
+import { findInErlang } from './rabbitmqctl.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
@@ -41,7 +41,7 @@ export const BROKER_SETTINGS = {
 /** The name under which the port of the management API is claimed. */
 export const MANAGEMENT = 'rabbitmq-management';
 
-/** The management API of a stack's RabbitMQ, as a user that may look at policies, and at no message. Undefined where it has none. */
+/** The management API of a stack's RabbitMQ, as a user that may read policies, and no message. Undefined where it has none. */
 export function managementOf({ ports, brokerPassword }: StackRecord): string | undefined {
   const port = ports[MANAGEMENT];
   return port === undefined ? undefined : `http://${MONITOR}:${passwordOf(MONITOR, brokerPassword)}@127.0.0.1:${port}`;

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, delimiter } from 'node:path';
 import { promisify } from 'node:util';
 import type { ProcessSpec } from './supervised-process.ts';
-import { existsSync, realpathSync } from 'node:fs';
 
 /** Runs `rabbitmqctl` for a private node; resolves with its output. Rejects if it fails. */
 export const rabbitmqctl = (node: ProcessSpec, ...args: string[]): Promise<string> => run('rabbitmqctl', node, args);

@@ -1,15 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { hostAndPort, reaches } from './ports.ts';
 import {
   fetchImage,
   inContainer,
+  serverEnvironment,
   type ContainerSetup,
   type PrivateServer,
   type ServerSetup,
-  serverEnvironment,
 } from './private-server.ts';
-import { hostAndPort, reaches } from './ports.ts';
 import { logFileOf, writePrivately } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS } from './supervised-process.ts';

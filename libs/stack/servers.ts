@@ -1,11 +1,11 @@
-import { chooseSources, isElsewhere, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
-import { type RestartPolicy, SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
+import { chooseSources, isExternal, SERVER_NAMES, SERVERS, type ServerName, type Sources } from './choose-sources.ts';
 import { postgres, postgresContainer } from './postgres.ts';
 import type { ContainerSetup, PrivateServer, ServerKind, ServerSetup } from './private-server.ts';
 import { MANAGEMENT, rabbitmq, rabbitmqContainer } from './rabbitmq.ts';
 import { redis, redisContainer } from './redis.ts';
 import { makeFolders, rotateLog, stackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord } from './stack-record.ts';
+import { SupervisedProcess, type RestartPolicy, type ProcessEvent } from './supervised-process.ts';
 import { thisMachine } from './this-machine.ts';
 
 export type ServersOptions = ServerKind & {
@@ -45,7 +45,7 @@ export class Servers implements AsyncDisposable {
     this.sources = sources;
     for (const name of SERVER_NAMES) {
       const source = sources[name];
-      const url = isElsewhere(source) ? source.url : privately.get(name)?.url;
+      const url = isExternal(source) ? source.url : privately.get(name)?.url;
       if (url !== undefined) this.#urls.set(name, url);
     }
     const supervised = [...privately].map(([name, server]) => {
@@ -144,7 +144,7 @@ export async function beginServers(options: ServersOptions): Promise<Servers> {
   );
   for (const name of only) if (lent[name] !== undefined) sources[name] = { from: 'lent', url: lent[name] };
   const record = readRecord(folder);
-  const isManaged = only.includes('rabbitmq') && !isElsewhere(sources.rabbitmq) && isThrowaway !== true;
+  const isManaged = only.includes('rabbitmq') && !isExternal(sources.rabbitmq) && isThrowaway !== true;
   await claimPorts(folder, record, isManaged ? [...PORTS, MANAGEMENT] : PORTS);
   const privately = new Map<ServerName, PrivateServer>();
   for (const name of only) {

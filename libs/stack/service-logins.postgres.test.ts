@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import pg from 'pg';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { prepareDatabase } from './prepare.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
 import { services } from './services.ts';

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { services, type StackService } from './services.ts';
 import { brokerUser } from '@waybell/line/line-topology';
 import { asUser, passwordOf } from '@waybell/runtime/local-passwords';
 import type { Servers } from './servers.ts';
+import { services, type StackService } from './services.ts';
 
 type Addresses = Pick<Servers, 'environment' | 'sources'>;
 

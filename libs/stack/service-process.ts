@@ -1,10 +1,15 @@
+/**
+ * A service of a stack as a process: its environment and addresses, whether it is ready, its metrics, and the check of all
+ * settings before anything runs.
+ */
+
 import { join } from 'node:path';
+import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { topologyOf } from './prepare.ts';
 import { NEEDS, type StackService } from './services.ts';
 import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
 import { portOf, type StackRecord } from './stack-record.ts';
 import { STARTING_LIMIT_MS, type ProcessSpec } from './supervised-process.ts';
-import { InvalidEnvironment } from '@waybell/runtime/environment';
-import { topologyOf } from './prepare.ts';
 
 type ServiceSetup = {
   folder: StackFolder;
@@ -31,8 +36,11 @@ export const MEMORY = ['--max-old-space-size=512'];
  */
 export const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
-// Beyond its own grace time a service needs a moment to end.
+/** The moment that a service needs to end, after its grace time. */
 const ENDING_MS = 5_000;
+
+/** A receiver on this machine is what one tries first; the caller may forbid it again. */
+const RECEIVERS_HERE = { CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128', CALLBACK_ALLOW_HTTP: 'true' };
 
 export function serviceProcess(service: StackService, setup: ServiceSetup): ProcessSpec {
   const { folder, record } = setup;
@@ -52,6 +60,32 @@ export function serviceProcess(service: StackService, setup: ServiceSetup): Proc
     readyMs: STARTING_LIMIT_MS,
     graceMs: setup.shutdownGraceMs + ENDING_MS,
   };
+}
+
+function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.ProcessEnv {
+  const { env, addresses, record, managementUrl } = setup;
+  const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
+  return {
+    // Set by ./waybell: the caller's settings may belong to another stack.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    ...RECEIVERS_HERE,
+    ...MALLOC,
+    ...(service.needs.includes('AMQP_URL') && { AMQP_MANAGEMENT_URL: managementUrl }),
+    ...env,
+    // Nor what another service needs, which the caller may have set.
+    ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),
+    DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
+    HOST: (service.isApi && env['HOST']) || '127.0.0.1',
+    HEALTH_PORT: String(portOf(record, service.name)),
+    ...(service.isApi && {
+      PORT: env['PORT'] || String(portOf(record, 'api')),
+      ADMIN_PORT: adminPort(record, env),
+    }),
+  };
+}
+
+function entryPoint(service: StackService): string {
+  return join(repository, 'services', service.name, 'main.ts');
 }
 
 /** The host of an address that leads to what listens there. */
@@ -86,37 +120,52 @@ export async function waitsFor(health: string): Promise<string | undefined> {
   }
 }
 
-function entryPoint(service: StackService): string {
-  return join(repository, 'services', service.name, 'main.ts');
-}
+const LIMIT_MS = 2_000;
 
-/** A receiver on this machine is what one tries first; the caller may forbid it again. */
-const RECEIVERS_HERE = { CALLBACK_ALLOW_NETWORKS: '127.0.0.0/8,::1/128', CALLBACK_ALLOW_HTTP: 'true' };
+/** Metrics of processes. */
+type Figures = {
+  /** The sum of all that a metric counts; undefined where it is not there. */
+  sumOf(metric: string): number | undefined;
+  largestOf(metric: string): number | undefined;
+};
 
-function serviceEnvironment(service: StackService, setup: ServiceSetup): NodeJS.ProcessEnv {
-  const { env, addresses, record, managementUrl } = setup;
-  const offered: Record<string, string | undefined> = { ...addresses, SECRET_KEYS: record.secretKeys };
+/** Reads the metrics of the processes at these addresses, as those of one; undefined where none answers. */
+export async function readFigures(...healths: string[]): Promise<Figures | undefined> {
+  const answers = await Promise.all(healths.map(metricsAt));
+  const text = answers.filter((answer) => answer !== undefined).join('\n');
+  if (text === '') return undefined;
+  const valuesOf = (metric: string): number[] =>
+    Array.from(text.matchAll(new RegExp(String.raw`^${metric}(?:\{.*\})? (\S+)$`, 'gm')), ([, value]) => Number(value));
   return {
-    // Set by ./waybell: the caller's settings may belong to another stack.
-    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-    ...RECEIVERS_HERE,
-    ...MALLOC,
-    ...(service.needs.includes('AMQP_URL') && { AMQP_MANAGEMENT_URL: managementUrl }),
-    ...env,
-    // Nor what another service needs, which the caller may have set.
-    ...Object.fromEntries(NEEDS.map((need) => [need, service.needs.includes(need) ? offered[need] : undefined])),
-    DATABASE_ROLE: addresses['DATABASE_ROLE'] ?? '',
-    HOST: (service.isApi && env['HOST']) || '127.0.0.1',
-    HEALTH_PORT: String(portOf(record, service.name)),
-    ...(service.isApi && {
-      PORT: env['PORT'] || String(portOf(record, 'api')),
-      ADMIN_PORT: adminPort(record, env),
-    }),
+    sumOf: (metric) => unlessEmpty(valuesOf(metric))?.reduce((sum, value) => sum + value, 0),
+    largestOf: (metric) => unlessEmpty(valuesOf(metric))?.reduce((one, other) => Math.max(one, other)),
   };
 }
 
+async function metricsAt(health: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${health}/metrics`, { signal: AbortSignal.timeout(LIMIT_MS) });
+    return await answer.text();
+  } catch {
+    return undefined;
+  }
+}
+
+function unlessEmpty(values: number[]): number[] | undefined {
+  return values.length === 0 ? undefined : values;
+}
+
+/** Deliveries in one message of a delivery queue, on the mean since the router began; undefined before the first. */
+export function deliveriesPerMessage(router: Figures | undefined): number | undefined {
+  const [deliveries, messages] = [
+    router?.sumOf('waybell_delivery_batch_members_total'),
+    router?.sumOf('waybell_delivery_batches_total'),
+  ];
+  return deliveries === undefined || messages === undefined || messages === 0 ? undefined : deliveries / messages;
+}
+
 /** In the place of what the stack chooses only once it runs. */
-const CHOSEN = {
+const PLACEHOLDERS = {
   AMQP_URL: 'amqp://localhost',
   DATABASE_URL: 'postgres://localhost',
   REDIS_URL: 'redis://localhost',
@@ -125,12 +174,12 @@ const CHOSEN = {
 
 /**
  * Reads every setting as the services will. Throws InvalidEnvironment, with all that is wrong, before anything runs: a
- * service would say so only once the servers are up, and each its own part.
+ * service would say so only once the servers are up, and each for itself.
  */
 export async function checkSettings(services: readonly StackService[], env: NodeJS.ProcessEnv): Promise<void> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   // The stack gives each service a port of its own for health.
-  const settings = { ...CHOSEN, ...RECEIVERS_HERE, ...given, HEALTH_PORT: undefined };
+  const settings = { ...PLACEHOLDERS, ...RECEIVERS_HERE, ...given, HEALTH_PORT: undefined };
   const configs = await Promise.all(services.map(({ config }) => config()));
   const problems = [...configs.map(({ readConfig }) => readConfig), topologyOf].flatMap((read) =>
     problemsOf(() => read(settings)),
@@ -146,48 +195,4 @@ function problemsOf(read: () => unknown): string[] {
     if (error instanceof InvalidEnvironment) return error.problems;
     throw error;
   }
-}
-
-/** Metrics of processes. */
-type Figures = {
-  /** The sum of all that a metric counts; undefined where it is not there. */
-  sumOf(metric: string): number | undefined;
-  largestOf(metric: string): number | undefined;
-};
-
-const LIMIT_MS = 2_000;
-
-/** Reads the metrics of the processes at these addresses, as those of one; undefined where none answers. */
-export async function readFigures(...healths: string[]): Promise<Figures | undefined> {
-  const answers = await Promise.all(healths.map(metricsAt));
-  const text = answers.filter((answer) => answer !== undefined).join('\n');
-  if (text === '') return undefined;
-  const valuesOf = (metric: string): number[] =>
-    Array.from(text.matchAll(new RegExp(String.raw`^${metric}(?:\{.*\})? (\S+)$`, 'gm')), ([, value]) => Number(value));
-  return {
-    sumOf: (metric) => some(valuesOf(metric))?.reduce((sum, value) => sum + value, 0),
-    largestOf: (metric) => some(valuesOf(metric))?.reduce((one, other) => Math.max(one, other)),
-  };
-}
-
-async function metricsAt(health: string): Promise<string | undefined> {
-  try {
-    const answer = await fetch(`${health}/metrics`, { signal: AbortSignal.timeout(LIMIT_MS) });
-    return await answer.text();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Deliveries in one message of a delivery queue, on the mean since the router began; undefined before the first. */
-export function deliveriesPerMessage(router: Figures | undefined): number | undefined {
-  const [deliveries, messages] = [
-    router?.sumOf('waybell_delivery_batch_members_total'),
-    router?.sumOf('waybell_delivery_batches_total'),
-  ];
-  return deliveries === undefined || messages === undefined || messages === 0 ? undefined : deliveries / messages;
-}
-
-function some(values: number[]): number[] | undefined {
-  return values.length === 0 ? undefined : values;
 }

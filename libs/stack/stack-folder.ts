@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { homedir } from 'node:os';
 
 /** The folder of this checkout. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
@@ -36,7 +36,7 @@ export function stackOf(env: NodeJS.ProcessEnv): StackFolder {
 }
 
 /**
- * Makes the folders. Others may pass through them, because Postgres runs as another user under root, but not look; an
+ * Makes the folders. Others may pass through them, because Postgres runs as another user under root, but not list them; an
  * existing folder with something in it keeps its rights.
  */
 export function makeFolders(folder: StackFolder): void {
@@ -48,7 +48,7 @@ export function logFileOf(folder: StackFolder, process: string): string {
   return join(folder.logs, `${process}.log`);
 }
 
-/** Puts the last run's log aside, as `<name>.log.1`. */
+/** Renames the last run's log to `<name>.log.1`. */
 export function rotateLog(path: string): void {
   if (existsSync(path)) renameSync(path, `${path}.1`);
 }

@@ -1,9 +1,9 @@
 import {
   harmfulPolicies,
-  type Governed,
-  type HarmfulPolicy,
   readPolicies,
   vhostOf,
+  type Governed,
+  type HarmfulPolicy,
 } from '@waybell/line/broker/policies';
 import { addressesIn } from '@waybell/runtime/addresses';
 import { readEnvironment } from '@waybell/runtime/environment';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { freePort, noteOwner, ownerOf } from './ports.ts';
-import { writePrivately, type StackFolder, stackFolder } from './stack-folder.ts';
+import { writePrivately, stackFolder, type StackFolder } from './stack-folder.ts';
 
 /** The state that a stack keeps from one `up` to the next: its secrets, and where its servers listen and store. */
 export type StackRecord = {

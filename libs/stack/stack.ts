@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
-import { closeServer, listen } from '@waybell/runtime/health';
 import { readEnvironment } from '@waybell/runtime/environment';
+import { closeServer, listen } from '@waybell/runtime/health';
 import { processSettings } from '@waybell/runtime/settings';
-import { services as allServices, type StackService } from './services.ts';
 import { brokerOf, databaseOf } from './address-of.ts';
-import { isElsewhere } from './choose-sources.ts';
-import { checkSettings, adminAddress, apiAddress, serviceProcess } from './service-process.ts';
+import { isExternal } from './choose-sources.ts';
 import { prepareBroker, prepareDatabase } from './prepare.ts';
-import { type RestartPolicy, SupervisedProcess, type ProcessEvent } from './supervised-process.ts';
-import { beginServers, type Servers, type ServersOptions } from './servers.ts';
 import { managementOf } from './rabbitmq.ts';
+import { beginServers, type Servers, type ServersOptions } from './servers.ts';
 import { allowLogins, loginsOf } from './service-logins.ts';
+import { checkSettings, adminAddress, apiAddress, serviceProcess } from './service-process.ts';
+import { services as allServices, type StackService } from './services.ts';
 import { rotateLog, stackFolder, type StackFolder } from './stack-folder.ts';
 import { claimPorts, readRecord, writeRecord, type StackRecord } from './stack-record.ts';
+import { SupervisedProcess, type RestartPolicy, type ProcessEvent } from './supervised-process.ts';
 
 export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   /** Folder for data, logs and secrets. */
@@ -25,7 +25,7 @@ export type StackOptions = Pick<ServersOptions, 'lent' | 'isThrowaway'> & {
   restart?: RestartPolicy;
   onEvent?: (event: ProcessEvent) => void;
   report?: (line: string) => void;
-  /** Aborting it while the stack starts takes down the started parts; `startStack` then throws. */
+  /** Aborting it while the stack starts stops the started parts; `startStack` then throws. */
   signal?: AbortSignal;
 };
 
@@ -63,7 +63,7 @@ export class Stack implements AsyncDisposable {
 
 /**
  * Starts servers, migrates, declares, and starts every service; resolves when all are ready. Throws StartFailed or NoServer,
- * after taking down the started parts, or InvalidEnvironment before it starts anything.
+ * after stopping the started parts, or InvalidEnvironment before it starts anything.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { signal, report = () => undefined } = options;
@@ -109,7 +109,7 @@ async function layOut(options: StackOptions): Promise<Stack> {
   const servers = await beginServers(options);
   const record = await recordFor(folder, env, services);
   const setup = { folder, record, env, shutdownGraceMs: SHUTDOWN_GRACE };
-  const isManaged = !isElsewhere(servers.sources.rabbitmq) && options.isThrowaway !== true;
+  const isManaged = !isExternal(servers.sources.rabbitmq) && options.isThrowaway !== true;
   const managementUrl = isManaged ? managementOf(record) : undefined;
   const processes = services.map((service) => {
     const spec = serviceProcess(service, { ...setup, managementUrl, addresses: loginsOf(service, servers) });

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeContainers } from './docker.ts';
+import { removePostgresFolder } from './postgres-folder.ts';
 import { removeContained } from './private-server.ts';
-import { removePostgresElsewhere } from './postgres-folder.ts';
 import { isAlive, signalQuietly, terminate, untilGone } from './process-identity.ts';
 import type { StackFolder } from './stack-folder.ts';
 import { readRecord } from './stack-record.ts';
@@ -32,7 +32,7 @@ export async function cleanUp(folder: StackFolder, state: StackState, report: (l
 export function removeStack(folder: StackFolder): void {
   // First: it may fail, and the record has the passwords of the servers to delete.
   if (existsSync(folder.recordFile)) removeContained(readRecord(folder));
-  removePostgresElsewhere(folder);
+  removePostgresFolder(folder);
   for (const path of ['rabbitmq', 'postgres', 'redis', 'logs']) {
     rmSync(join(folder.home, path), { recursive: true, force: true });
   }

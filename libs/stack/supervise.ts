@@ -1,14 +1,19 @@
-import { rmSync, readFileSync, renameSync, writeFileSync, closeSync, openSync } from 'node:fs';
-import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
-import { startStack, type Stack } from './stack.ts';
-import { type StackFolder, logFileOf, repository } from './stack-folder.ts';
-import { entryOf, forgetState, writeState, type ProcessEntry, type StackState, conditionOf } from './stack-state.ts';
-import type { ProcessEvent, SupervisedProcess } from './supervised-process.ts';
-import { isElsewhere, SERVER_NAMES } from './choose-sources.ts';
+/**
+ * The supervisor of a stack: `supervise` runs in a process that holds the lock, `startDetached` starts such a process, and
+ * `untilReady` waits for one that another command started.
+ */
+
 import { spawn } from 'node:child_process';
+import { rmSync, readFileSync, renameSync, writeFileSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isExternal, SERVER_NAMES } from './choose-sources.ts';
 import { LogTail } from './log-tail.ts';
+import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { logFileOf, repository, type StackFolder } from './stack-folder.ts';
+import { entryOf, forgetState, writeState, conditionOf, type ProcessEntry, type StackState } from './stack-state.ts';
+import { startStack, type Stack } from './stack.ts';
+import type { ProcessEvent, SupervisedProcess } from './supervised-process.ts';
 
 type Supervision = {
   folder: StackFolder;
@@ -33,13 +38,13 @@ export async function supervise({ folder, env, report, onReady }: Supervision): 
   const onEvent = (event: ProcessEvent) => {
     known.add(event.process);
     save();
-    tell(event, state.phase, report);
+    reportEvent(event, state.phase, report);
   };
-  const stopping = untilToldToStop(report, known).then(() => {
+  const stopping = untilStopSignal(report, known).then(() => {
     state.phase = 'stopping';
     halt.abort();
   });
-  const ticking = setInterval(() => tellWaiting(state, report), 2_000);
+  const ticking = setInterval(() => reportWaiting(state, report), 2_000);
   save();
   try {
     const stack = await startStack({
@@ -72,25 +77,9 @@ function beginState(): StackState {
   return { supervisor, phase: 'starting', began: new Date().toISOString(), addresses: {}, processes: [], queues: [] };
 }
 
-/** Resolves at the first signal. A second one kills what still runs, which ends the wait for it. */
-async function untilToldToStop(report: (line: string) => void, known: Set<SupervisedProcess>): Promise<void> {
-  return new Promise((resolve) => {
-    let hasBegun = false;
-    const hear = (signal: NodeJS.Signals) => {
-      report(hasBegun ? `${signal} again: killing what still runs` : `${signal}: stopping`);
-      if (hasBegun) for (const each of known) void each.kill();
-      hasBegun = true;
-      resolve();
-    };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, hear);
-  });
-}
-
-const external = ({ processes }: StackState): ProcessEntry[] => processes.filter(({ state }) => state === 'external');
-
 /** The servers that the stack uses and does not run itself as processes. */
 function othersOf({ servers }: Stack): ProcessEntry[] {
-  return SERVER_NAMES.filter((name) => isElsewhere(servers.sources[name])).map((name) => ({
+  return SERVER_NAMES.filter((name) => isExternal(servers.sources[name])).map((name) => ({
     name,
     role: 'server',
     state: 'external',
@@ -98,7 +87,9 @@ function othersOf({ servers }: Stack): ProcessEntry[] {
   }));
 }
 
-function tell(event: ProcessEvent, phase: StackState['phase'], report: (line: string) => void): void {
+const external = ({ processes }: StackState): ProcessEntry[] => processes.filter(({ state }) => state === 'external');
+
+function reportEvent(event: ProcessEvent, phase: StackState['phase'], report: (line: string) => void): void {
   const { spec, identity, restarts } = event.process;
   if (event.kind === 'ready' && restarts > 0) report(`${spec.name} is ready again (pid ${identity?.pid})`);
   else if (event.kind === 'ready' && spec.name !== 'epmd') report(`${spec.name} is ready`);
@@ -109,46 +100,25 @@ function tell(event: ProcessEvent, phase: StackState['phase'], report: (line: st
   if (event.kind === 'stopped' && phase === 'stopping') report(`${spec.name} has stopped`);
 }
 
-function tellWaiting({ phase, processes }: StackState, report: (line: string) => void): void {
+function reportWaiting({ phase, processes }: StackState, report: (line: string) => void): void {
   const names = (states: string[]) => processes.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   if (phase === 'starting')
     report(`waiting for ${names(['starting', 'stopping']).join(', ') || 'the tables and queues'}`);
   if (phase === 'stopping') report(`waiting for ${names(['stopping']).join(', ') || 'the servers'} to end`);
 }
 
-/** Makes this process the only supervisor of the stack. False when another one lives. */
-export function takeLock({ lockFile }: StackFolder): boolean {
-  for (let tries = 0; tries < 5; tries += 1) {
-    try {
-      writeFileSync(lockFile, JSON.stringify(identify(process.pid)), { flag: 'wx', mode: 0o600 });
-      return true;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-      if (isAlive(holderOf(lockFile))) return false;
-      setAside(lockFile);
-    }
-  }
-  return false;
-}
-
-function holderOf(lockFile: string): ProcessIdentity | undefined {
-  try {
-    return JSON.parse(readFileSync(lockFile, 'utf8')) as ProcessIdentity;
-  } catch {
-    // Gone, or its writer died while writing.
-    return undefined;
-  }
-}
-
-/** Only one of several that find a dead holder's lock can move it away. */
-function setAside(lockFile: string): void {
-  const aside = `${lockFile}.${process.pid}`;
-  try {
-    renameSync(lockFile, aside);
-    rmSync(aside);
-  } catch {
-    // Another one was quicker.
-  }
+/** Resolves at the first signal. A second one kills what still runs, which ends the wait for it. */
+async function untilStopSignal(report: (line: string) => void, known: Set<SupervisedProcess>): Promise<void> {
+  return new Promise((resolve) => {
+    let hasBegun = false;
+    const onSignal = (signal: NodeJS.Signals) => {
+      report(hasBegun ? `${signal} again: killing what still runs` : `${signal}: stopping`);
+      if (hasBegun) for (const each of known) void each.kill();
+      hasBegun = true;
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  });
 }
 
 /** Starts a supervisor that outlives this process, prints its output, and resolves when everything is ready. */
@@ -203,4 +173,39 @@ export async function untilReady(folder: StackFolder, report: (line: string) => 
 function isReady(folder: StackFolder): boolean {
   const condition = conditionOf(folder);
   return condition.kind === 'running' && condition.state.phase === 'ready';
+}
+
+/** Makes this process the only supervisor of the stack. False when another one lives. */
+export function acquireLock({ lockFile }: StackFolder): boolean {
+  for (let tries = 0; tries < 5; tries += 1) {
+    try {
+      writeFileSync(lockFile, JSON.stringify(identify(process.pid)), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (isAlive(holderOf(lockFile))) return false;
+      removeStale(lockFile);
+    }
+  }
+  return false;
+}
+
+function holderOf(lockFile: string): ProcessIdentity | undefined {
+  try {
+    return JSON.parse(readFileSync(lockFile, 'utf8')) as ProcessIdentity;
+  } catch {
+    // Gone, or its writer died while writing.
+    return undefined;
+  }
+}
+
+/** Only one of several that find a dead holder's lock can move it away. */
+function removeStale(lockFile: string): void {
+  const stale = `${lockFile}.${process.pid}`;
+  try {
+    renameSync(lockFile, stale);
+    rmSync(stale);
+  } catch {
+    // Another one was quicker.
+  }
 }

@@ -1,9 +1,17 @@
+/**
+ * A process of a stack, which is started, watched and stopped:
+ *
+ *     stopped ──start──▶ starting ──▶ ready ──ends by itself──▶ restarting ──after a pause──▶ starting
+ *
+ * `stop` leads from each of them over `stopping` to `stopped`. With the policy `never` one that ends by itself is stopped.
+ */
+
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { backoffMs } from '@waybell/runtime/backoff';
 import { removeContainers, removeContainersNow, signalContainer } from './docker.ts';
 import { identify, signalQuietly, untilGone, type ProcessIdentity } from './process-identity.ts';
-import { backoffMs } from '@waybell/runtime/backoff';
 
 export type ProcessSpec = {
   name: string;
@@ -36,6 +44,22 @@ export type ProcessEvent =
   | { kind: 'spawned' | 'ready' | 'stopped'; process: SupervisedProcess }
   | { kind: 'exited'; process: SupervisedProcess; how: string; nextInMs: number | undefined };
 
+/** Whether a process that has ended is started again; `soon`: after a second at most, if a test must not wait. */
+export type RestartPolicy = 'never' | 'backed off' | 'soon';
+
+/** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
+const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
+const SOON_MS = 1_000;
+
+/**
+ * How long a server or service may take to be ready. There to end a start that will never succeed, not to measure: with
+ * everything starting at once on two slow cores, RabbitMQ takes minutes. What ends by itself is noticed at once.
+ */
+export const STARTING_LIMIT_MS = 240_000;
+
+const STARTING_GRACE_MS = 3_000;
+const SHOWN_LINES = 15;
+
 /** A process did not become ready. Its log says why. */
 export class StartFailed extends Error {
   readonly logFile: string;
@@ -46,27 +70,6 @@ export class StartFailed extends Error {
   }
 }
 
-/** Throws where the server runs in a container: the caller needs its program, or its pid. */
-export function requireProgram({ name, container }: ProcessSpec): void {
-  if (container !== undefined)
-    throw new Error(`this needs ${name} as a program, and it runs in a container here: install ${name} first`);
-}
-
-/** Running processes. If this process ends without stopping them, they are killed: otherwise they would run for ever. */
-const running = new Set<SupervisedProcess>();
-process.once('exit', () => {
-  removeContainersNow([...running].flatMap(({ spec }) => spec.container ?? []));
-  for (const { identity } of running) if (identity !== undefined) signalQuietly(-identity.pid, 'SIGKILL');
-});
-
-/**
- * How long a server or service may take to be ready. There to end a start that will never succeed, not to measure: with
- * everything starting at once on two slow cores, RabbitMQ takes minutes. What ends by itself is noticed at once.
- */
-export const STARTING_LIMIT_MS = 240_000;
-
-type ProcessRun = { beganMs: number; exited: Promise<string> };
-
 type SupervisedOptions = {
   restart: RestartPolicy;
   onEvent: (event: ProcessEvent) => void;
@@ -74,7 +77,14 @@ type SupervisedOptions = {
   startingGraceMs?: number;
 };
 
-const STARTING_GRACE_MS = 3_000;
+type ProcessRun = { beganMs: number; exited: Promise<string> };
+
+/** Running processes. If this process ends without stopping them, they are killed: otherwise they would run for ever. */
+const running = new Set<SupervisedProcess>();
+process.once('exit', () => {
+  removeContainersNow([...running].flatMap(({ spec }) => spec.container ?? []));
+  for (const { identity } of running) if (identity !== undefined) signalQuietly(-identity.pid, 'SIGKILL');
+});
 
 /**
  * A child in a process group of its own, so that Ctrl-C reaches the supervisor alone. It is started
@@ -89,14 +99,14 @@ export class SupervisedProcess {
   howItEnded: string | undefined;
   readonly #restart: RestartPolicy;
   readonly #startingGraceMs: number;
-  readonly #tell: (event: ProcessEvent) => void;
+  readonly #notify: (event: ProcessEvent) => void;
   #run: ProcessRun | undefined;
   #halt = new AbortController();
 
   constructor(spec: ProcessSpec, { restart, onEvent, startingGraceMs = STARTING_GRACE_MS }: SupervisedOptions) {
     this.spec = spec;
     this.#restart = restart;
-    this.#tell = onEvent;
+    this.#notify = onEvent;
     this.#startingGraceMs = startingGraceMs;
   }
 
@@ -131,7 +141,7 @@ export class SupervisedProcess {
     // One that never ran remains.
     if (this.spec.container !== undefined) await removeContainers([this.spec.container]);
     this.state = 'stopped';
-    this.#tell({ kind: 'stopped', process: this });
+    this.#notify({ kind: 'stopped', process: this });
   }
 
   /** Kills it without warning (`kill -9`) and resolves when it is gone. Where it is restarted it comes back by itself. */
@@ -180,7 +190,7 @@ export class SupervisedProcess {
     this.#run = run;
     running.add(this);
     this.state = 'starting';
-    this.#tell({ kind: 'spawned', process: this });
+    this.#notify({ kind: 'spawned', process: this });
     return run;
   }
 
@@ -196,7 +206,7 @@ export class SupervisedProcess {
   async #untilReady(run: ProcessRun): Promise<string | undefined> {
     const deadline = Date.now() + this.spec.readyMs;
     for (;;) {
-      // Before it asks: a process that stood still until the deadline has not asked since.
+      // Before the question: a process that stood still until the deadline has asked nothing since.
       const isLast = Date.now() > deadline;
       const waitsFor = await this.spec.waitsFor();
       // Asked after the answer: it may be another process on the same port that answered.
@@ -220,7 +230,7 @@ export class SupervisedProcess {
       failures = failuresInARow({ before: failures, ranMs: Date.now() - run.beganMs });
       const nextInMs = this.#restart === 'never' ? undefined : restartDelayMs(failures, this.#restart);
       this.state = nextInMs === undefined ? 'stopped' : 'restarting';
-      this.#tell({ kind: 'exited', process: this, how, nextInMs });
+      this.#notify({ kind: 'exited', process: this, how, nextInMs });
       if (nextInMs === undefined) return;
       await pause(nextInMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -239,17 +249,9 @@ export class SupervisedProcess {
 
   #becomeReady(): void {
     this.state = 'ready';
-    this.#tell({ kind: 'ready', process: this });
+    this.#notify({ kind: 'ready', process: this });
   }
 }
-
-/** Pauses between restarts: 0.2 s, doubling to 10 s; back to 0.2 s once a run has lasted 30 s. */
-const RESTART_BACKOFF = { firstMs: 200, longestMs: 10_000, steadyMs: 30_000 };
-
-/** Whether a process that has ended is started again; `soon`: after a second at most, if a test must not wait. */
-export type RestartPolicy = 'never' | 'backed off' | 'soon';
-
-const SOON_MS = 1_000;
 
 /** How often in a row the process has ended early, its latest run included. */
 export function failuresInARow({ before, ranMs }: { before: number; ranMs: number }): number {
@@ -262,7 +264,22 @@ export function restartDelayMs(failures: number, restart: Exclude<RestartPolicy,
   return backoffMs({ firstMs: RESTART_BACKOFF.firstMs, longestMs }, Math.max(1, failures));
 }
 
-const SHOWN_LINES = 15;
+/** Starts once more where a process did not start, after `note`: another process may have got its port meanwhile. */
+export async function onceMore<T>(note: (line: string) => unknown, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof StartFailed)) throw error;
+    await note(error.message);
+    return start();
+  }
+}
+
+/** Throws where the server runs in a container: the caller needs its program, or its pid. */
+export function requireProgram({ name, container }: ProcessSpec): void {
+  if (container !== undefined)
+    throw new Error(`this needs ${name} as a program, and it runs in a container here: install ${name} first`);
+}
 
 /** Explains a failure to a person: the message and, if a process did not start, the end of its log. */
 export function explainFailure(error: unknown): string {
@@ -277,15 +294,4 @@ function lastLines(file: string): string[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8').trim();
   return text === '' ? [] : text.split('\n').slice(-SHOWN_LINES);
-}
-
-/** Starts it again, once, where a process did not start: a port may have been taken meanwhile. `note` hears of it. */
-export async function onceMore<T>(note: (line: string) => unknown, start: () => Promise<T>): Promise<T> {
-  try {
-    return await start();
-  } catch (error) {
-    if (!(error instanceof StartFailed)) throw error;
-    await note(error.message);
-    return start();
-  }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -9,8 +9,8 @@ import { listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { connectRedis } from '@waybell/runtime/redis';
-import { borrowPostgres, borrowRedis, borrowVhost } from '@waybell/runtime/testing/borrow';
 import { troubleWith } from '@waybell/runtime/server-trouble';
+import { borrowPostgres, borrowRedis, borrowVhost } from '@waybell/runtime/testing/borrow';
 import { startStack } from './stack.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { report } from '@waybell/cli/print';
-import { chooseChanged, OF_TEXTS } from '@waybell/cli/test-run/choose-changed';
+import { chooseChanged, TEXT_TESTS } from '@waybell/cli/test-run/choose-changed';
 import { findTests } from '@waybell/cli/test-run/find-tests';
 import { ImportGraph } from '@waybell/cli/test-run/import-graph';
 import { lendServers } from '@waybell/cli/test-run/lend-servers';
@@ -45,7 +45,7 @@ export class Invented implements AsyncDisposable {
     const graph = { reach: (path: string) => this.#reach(path), doesSomething: () => true };
     return mutants.map((mutant) => {
       const { chosen } = chooseChanged({ changed: [mutant.file], tests: this.#tests, graph, secondsOf });
-      return { ...mutant, seenBy: chosen.map(({ path }) => path).filter((path) => !OF_TEXTS.test(path)) };
+      return { ...mutant, seenBy: chosen.map(({ path }) => path).filter((path) => !TEXT_TESTS.test(path)) };
     });
   }
 

@@ -4,25 +4,22 @@ export const bareEventsExchange = 'bare.events';
 export const bareEventsQueue = 'bare.events';
 export const bareDeliveriesQueue = 'bare.deliveries';
 
-/**
- * Acknowledges what is settled, many at a time: when the turn of the event loop is over, all up to the last message
- * before which none is still under way.
- */
+/** Acknowledges handled messages together: at the end of a turn of the event loop, all before the first that is still in hand. */
 export function acknowledgeTogether(channel: Channel): (deliveryTag: number) => void {
-  const settled = new Set<number>();
+  const handled = new Set<number>();
   let acknowledged = 0;
   let isDue = false;
   const flush = () => {
     isDue = false;
     let upTo = acknowledged;
-    while (settled.delete(upTo + 1)) upTo += 1;
+    while (handled.delete(upTo + 1)) upTo += 1;
     if (upTo === acknowledged) return;
     acknowledged = upTo;
     // amqplib reads nothing of the message but its tag.
     channel.ack({ fields: { deliveryTag: upTo } } as Parameters<Channel['ack']>[0], true);
   };
   return (deliveryTag) => {
-    settled.add(deliveryTag);
+    handled.add(deliveryTag);
     if (!isDue) setImmediate(flush);
     isDue = true;
   };

@@ -2,13 +2,30 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeJson } from '@waybell/contracts/write-json';
 import { goneSettings } from '@waybell/runtime/gone-settings';
-import { type Setting, READERS } from '../../settings.ts';
-import { settingSchema, type SettingSchema } from './value-types.ts';
-import * as type from './value-types.ts';
 import { AMQP, DATABASE } from '@waybell/stack/address-of';
+import { repository } from '@waybell/stack/stack-folder';
+import { READERS, type Setting } from '../../settings.ts';
+import {
+  anObject,
+  aNumber,
+  aText,
+  enabled,
+  list,
+  map,
+  named,
+  only,
+  orNull,
+  references,
+  textList,
+  texts,
+  ingress,
+  peers,
+  settingSchema,
+  type Properties,
+  type SettingSchema,
+} from './value-types.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const chart = 'deploy/helm/waybell';
 
 /**
@@ -42,7 +59,45 @@ export const PROCESSES: Record<string, Record<string, Setting>> = {
   declare: { ...AMQP, ...declare },
 };
 
-const { anObject, aNumber, aText, enabled, list, map, named, only, orNull, references, textList, texts } = type;
+/** values.schema.json of the chart: `helm` checks values against it before it contacts the cluster. */
+function valuesSchema(): SettingSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
+    ...anObject({
+      // Helm gives it to every chart of an umbrella.
+      global: map,
+      image: anObject(image, ['repository']),
+      imagePullSecrets: list,
+      nameOverride: aText(),
+      fullnameOverride: aText(),
+      settings: named('settings'),
+      settingsFrom: references('keys'),
+      operators: anObject({ enabled, ingress }),
+      ingress,
+      httpRoute: anObject({ enabled, annotations: texts, parentRefs: list, hostnames: textList }),
+      defaults: withDeployment({
+        settings: named('settings'),
+        settingsFrom: references('keys'),
+        secret: anObject({ name: aText(), keys: named('keys') }),
+        ...account,
+        egress: list,
+      }),
+      services: anObject(Object.fromEntries(servicesOfChart), serviceNames),
+      deliverers: {
+        type: 'object',
+        propertyNames: { pattern: '^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$' },
+        additionalProperties: { ...withDeployment(group), required: ['actions'] },
+      },
+      jobs: anObject(Object.fromEntries(jobs)),
+      ...addOns,
+      dnsConfig: map,
+      podSecurityContext: map,
+      securityContext: map,
+    }),
+    $defs: definitions(),
+  };
+}
 
 /** Decided by the chart: its probes, Services and autoscaling depend on them. */
 const FIXED = ['PORT', 'HEALTH_PORT', 'ADMIN_PORT', 'DELIVER_ACTIONS'];
@@ -93,9 +148,9 @@ const deployment = {
 const account = { serviceAccountAnnotations: texts };
 
 /** A schema with all members of a definition and these. */
-const withDeployment = (own: type.Properties) => extended('deployment', deployment, own);
-const withPod = (own: type.Properties) => extended('pod', pod, own);
-function extended(definition: string, properties: object, own: type.Properties): SettingSchema {
+const withDeployment = (own: Properties) => extended('deployment', deployment, own);
+const withPod = (own: Properties) => extended('pod', pod, own);
+function extended(definition: string, properties: object, own: Properties): SettingSchema {
   const inherited = only(Object.keys(properties), definition);
   return { ...inherited, properties: { ...own, ...Object(inherited['properties']) } };
 }
@@ -139,48 +194,8 @@ const servicesOfChart = serviceNames.map((name) => {
 });
 const jobs = ['migrate', 'declare'].map((name) => [name, withPod({ enabled, ...account, ...settingsOf(name) })]);
 
-/** values.schema.json of the chart: `helm` checks values against it before it contacts the cluster. */
-function valuesSchema(): SettingSchema {
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Values of the chart waybell. Made from the code: ./waybell docs writes it.',
-    ...anObject({
-      // Helm gives it to every chart of an umbrella.
-      global: map,
-      image: anObject(image, ['repository']),
-      imagePullSecrets: list,
-      nameOverride: aText(),
-      fullnameOverride: aText(),
-      settings: named('settings'),
-      settingsFrom: references('keys'),
-      operators: anObject({ enabled, ingress: type.ingress }),
-      ingress: type.ingress,
-      httpRoute: anObject({ enabled, annotations: texts, parentRefs: list, hostnames: textList }),
-      defaults: withDeployment({
-        settings: named('settings'),
-        settingsFrom: references('keys'),
-        secret: anObject({ name: aText(), keys: named('keys') }),
-        ...account,
-        egress: list,
-      }),
-      services: anObject(Object.fromEntries(servicesOfChart), serviceNames),
-      deliverers: {
-        type: 'object',
-        propertyNames: { pattern: '^[a-z0-9]([a-z0-9-]{0,14}[a-z0-9])?$' },
-        additionalProperties: { ...withDeployment(group), required: ['actions'] },
-      },
-      jobs: anObject(Object.fromEntries(jobs)),
-      ...addOns,
-      dnsConfig: map,
-      podSecurityContext: map,
-      securityContext: map,
-    }),
-    $defs: definitions(),
-  };
-}
-
 const block = orNull(anObject({ cidr: aText(), except: textList }));
-const labelled = (more: type.Properties) => anObject({ enabled, labels: texts, ...more });
+const labelled = (more: Properties) => anObject({ enabled, labels: texts, ...more });
 const selectors = { rabbitmqSelector: aText(), waybellSelector: aText() };
 const addOns = {
   autoscaling: anObject({
@@ -196,8 +211,8 @@ const addOns = {
   }),
   networkPolicy: anObject({
     enabled,
-    servers: anObject({ amqp: type.peers, database: type.peers, redis: type.peers }),
-    dns: type.peers,
+    servers: anObject({ amqp: peers, database: peers, redis: peers }),
+    dns: peers,
     internet: anObject({ ipv4: block, ipv6: block, nat64: block }),
     from: anObject({ api: list, operators: list, metrics: list }),
     egress: list,

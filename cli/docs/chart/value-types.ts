@@ -1,6 +1,8 @@
 import { bool, bytes, count, duration, durations, port, wait } from '@waybell/runtime/environment';
 import type { Setting } from '../../settings.ts';
 
+export type SettingSchema = Record<string, unknown>;
+
 export type Properties = Record<string, SettingSchema | true>;
 
 /** A value that is mistyped is refused, with its name. */
@@ -52,8 +54,6 @@ export function references(keys: string): SettingSchema {
   const one = anObject({ secret: aText('its name', 1), configMap: aText('its name', 1), keys: named(keys) }, ['keys']);
   return { type: 'array', items: { ...one, oneOf: [{ required: ['secret'] }, { required: ['configMap'] }] } };
 }
-
-export type SettingSchema = Record<string, unknown>;
 
 const DURATION = String.raw`\d+(\.\d+)?(ms|s|m|h|d)`;
 const times: SettingSchema = { type: 'string', pattern: `^${DURATION}$` };

@@ -1,13 +1,27 @@
+import { parse } from 'yaml';
+import { matchesPattern } from '@waybell/catalog/names';
+import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
+import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import type { SubscriptionAnswer } from './describe-subscription.ts';
-import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
-import type { JsonNode } from '@waybell/contracts/openapi/json-node';
-import { matchesPattern } from '@waybell/catalog/names';
-import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
-import { parse } from 'yaml';
 
 /** Subscriptions to have, as the API takes them. */
 export type DesiredSubscriptions = { callback_url: string; actions: string[]; audit_field_set?: string[] | null };
+
+/** The API's answer for each action. */
+export type PutAnswer = {
+  action: string;
+  result: 'created' | 'changed' | 'unchanged' | 'refused';
+  subscription?: SubscriptionAnswer;
+  problem?: { detail: string };
+};
+
+/** The answer to a test, or to a replay. */
+type TestAnswer = { status: string; attempts: { reason?: string }[] };
+
+/** Kinds of problems that are to be tried again later. */
+const UNTESTED: readonly unknown[] = ['stopped', 'under-way'];
 
 // Whether to switch on is said by the command.
 const { is_active: _isActive, ...properties } = desiredSubscriptions['properties'] as JsonNode;
@@ -33,9 +47,9 @@ function parsedOf(text: string, file: string): unknown {
   try {
     return parse(text);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const hint = said.startsWith('Alias ') ? "\nYAML takes what begins with * for an alias: write '*', in quotes" : '';
-    throw new Error(`${file}: ${said.trim()}${hint}`, { cause: error });
+    const fault = error instanceof Error ? error.message : String(error);
+    const hint = fault.startsWith('Alias ') ? "\nYAML takes what begins with * for an alias: write '*', in quotes" : '';
+    throw new Error(`${file}: ${fault.trim()}${hint}`, { cause: error });
   }
 }
 
@@ -50,19 +64,8 @@ export function requireDistinct(entries: readonly DesiredSubscriptions[], names:
   if (twice.length > 0) throw new Error(`an action has one subscription, with one URL:\n${twice.join('\n')}`);
 }
 
-/** The API's answer for each action. */
-export type PutAnswer = {
-  action: string;
-  result: 'created' | 'changed' | 'unchanged' | 'refused';
-  subscription?: SubscriptionAnswer;
-  problem?: { detail: string };
-};
-
-/** The answer to a test, or to a replay. */
-type TestAnswer = { status: string; attempts: { reason?: string }[] };
-
 /** Creates or changes subscriptions, and returns the result for each action. */
-export async function put(api: ClientApi, entry: DesiredSubscriptions): Promise<PutAnswer[]> {
+export async function putSubscriptions(api: ClientApi, entry: DesiredSubscriptions): Promise<PutAnswer[]> {
   const { objects } = (await api.ask('PUT', '/v1/subscriptions', JSON.stringify(entry))) as { objects: PutAnswer[] };
   return objects;
 }
@@ -71,20 +74,20 @@ export async function put(api: ClientApi, entry: DesiredSubscriptions): Promise<
  * Tests a subscription that is off; if its receiver answers, switches it on and starts a replay of its missed deliveries. Prints
  * each step. Resolves with whether it is on.
  */
-export async function keep(
+export async function keepOn(
   api: ClientApi,
   subscription: SubscriptionAnswer,
-  tell: (what: string) => void,
+  report: (what: string) => void,
 ): Promise<boolean> {
   const { guid, action } = subscription;
-  const found = subscription.is_active ? subscription : await switchOn(api, subscription, tell);
+  const found = subscription.is_active ? subscription : await switchOn(api, subscription, report);
   if (found?.missed === undefined) return found !== undefined;
-  const asked = JSON.stringify({ subscription_guid: guid, missed: true });
+  const body = JSON.stringify({ subscription_guid: guid, missed: true });
   try {
-    const { total } = (await api.ask('POST', '/v1/replays', asked)) as { total: number };
-    tell(`${action}: ${total} replayed, missed from ${found.missed.since} on`);
+    const { total } = (await api.ask('POST', '/v1/replays', body)) as { total: number };
+    report(`${action}: ${total} replayed, missed from ${found.missed.since} on`);
   } catch (error) {
-    // Another has asked for it, or the delivery log knows of nothing.
+    // Another caller has requested it, or the delivery log knows of nothing.
     if (!(error instanceof ApiProblem && error.kind === 'nothing-missed')) throw error;
   }
   return true;
@@ -94,21 +97,18 @@ export async function keep(
 async function switchOn(
   api: ClientApi,
   { guid, action }: SubscriptionAnswer,
-  tell: (what: string) => void,
+  report: (what: string) => void,
 ): Promise<SubscriptionAnswer | undefined> {
   const failure = await testFailure(api, guid);
   if (failure !== undefined) {
-    tell(`${action}: stays off, as its test failed: ${failure}`);
+    report(`${action}: stays off, as its test failed: ${failure}`);
     return undefined;
   }
   const path = `/v1/subscriptions/${guid}`;
   const on = (await api.ask('PATCH', path, JSON.stringify({ is_active: true }))) as SubscriptionAnswer;
-  tell(`${action}: its receiver answers, and it is on again`);
+  report(`${action}: its receiver answers, and it is on again`);
   return on;
 }
-
-/** Kinds of problems that are to be tried again later. */
-const UNTESTED: readonly unknown[] = ['stopped', 'under-way'];
 
 /** Has an example sent to it. Resolves with why that did not arrive; undefined if it did. */
 export async function testFailure(api: ClientApi, guid: string): Promise<string | undefined> {

@@ -12,8 +12,8 @@ export type EnvironmentNames = {
   env: NodeJS.ProcessEnv;
 };
 
-/** Lists what a stack takes from its caller's environment, and what it ignores there, a line each. */
-export function tellEnvironment({ settings, servers, env }: EnvironmentNames): string[] {
+/** Lists what a stack uses of its caller's environment, and what it ignores there, a line each. */
+export function describeEnvironment({ settings, servers, env }: EnvironmentNames): string[] {
   const variables = servers.map(({ variable }) => variable);
   const others = [...settings, ...OF_COMMANDS].filter((name) => isSet(name, env) && !variables.includes(name));
   const mistyped = mistypedSettings([...settings, ...OF_COMMANDS], env);
@@ -27,8 +27,8 @@ export function tellEnvironment({ settings, servers, env }: EnvironmentNames): s
   ];
 }
 
-/** Takes all settings out of `env`; the names of those that were there. */
-export function takeOutSettings(settings: readonly string[], env: NodeJS.ProcessEnv): string[] {
+/** Removes all settings from `env`. Returns the names of those that were there. */
+export function removeSettings(settings: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const names = [...settings, ...settings.map((name) => `${name}_FILE`), 'WAYBELL_HOME'].filter((name) => name in env);
   for (const name of names) delete env[name];
   return names.toSorted();

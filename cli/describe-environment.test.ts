@@ -1,10 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { mistypedSettings } from '@waybell/runtime/environment';
+import { removeSettings, describeEnvironment } from './describe-environment.ts';
 import { READERS, settingNames } from './settings.ts';
-import { takeOutSettings, tellEnvironment } from './tell-environment.ts';
 
 const tell = (env: NodeJS.ProcessEnv, url?: string) =>
-  tellEnvironment({ settings: settingNames, servers: url === undefined ? [] : [{ variable: 'AMQP_URL', url }], env });
+  describeEnvironment({
+    settings: settingNames,
+    servers: url === undefined ? [] : [{ variable: 'AMQP_URL', url }],
+    env,
+  });
 
 describe('tellEnvironment', () => {
   test('names each server and setting that is followed, without a secret, and what looks like a setting', () => {
@@ -47,7 +51,7 @@ describe('a service that finds the settings of all others in its environment', (
 describe('takeOutSettings', () => {
   test('leaves what is no setting', () => {
     const env = { PATH: '/bin', LOG_LEVEL: 'debug', SECRET_KEYS_FILE: '/keys', TEST_SEED: '2', WAYBELL_HOME: '/x' };
-    expect(takeOutSettings(settingNames, env)).toEqual(['LOG_LEVEL', 'SECRET_KEYS_FILE', 'WAYBELL_HOME']);
+    expect(removeSettings(settingNames, env)).toEqual(['LOG_LEVEL', 'SECRET_KEYS_FILE', 'WAYBELL_HOME']);
     expect(env).toEqual({ PATH: '/bin', TEST_SEED: '2' });
   });
 });

@@ -1,5 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
-import { readDesired, requireDistinct } from './apply.ts';
+import { expect, test, describe } from '@jest/globals';
+import { ApiProblem, type ClientApi } from '../client-api.ts';
+import { keepOn, readDesired, requireDistinct } from './desired-subscriptions.ts';
 
 const entry = { callback_url: 'https://receiver.example.com/waybell', actions: ['order.*', 'vehicle.created'] };
 
@@ -52,4 +53,12 @@ describe('requireDistinct', () => {
       'order.created is chosen by 0.actions and 2.actions\nvehicle.created is chosen by 1.actions and 2.actions',
     );
   });
+});
+
+test.each(['stopped', 'under-way'])('what cannot be tested (%s) stays off, and is told', async (kind) => {
+  const api = { ask: () => Promise.reject(new ApiProblem(409, 'not now', kind)) } as unknown as ClientApi;
+  const off = { guid: 'g', action: 'order.created', callback_url: 'https://hooks.test/a', is_active: false };
+  const told: string[] = [];
+  expect(await keepOn(api, off, (what) => told.push(what))).toBe(false);
+  expect(told).toEqual(['order.created: stays off, as its test failed: not now']);
 });
