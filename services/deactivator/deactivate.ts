@@ -1,11 +1,11 @@
-import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 import { allAtOnce, type Handler } from '@waybell/line/messages';
 import { readEnds } from '@waybell/line/outcome-batch';
+import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
-import type { Config } from './config.ts';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Log } from '@waybell/runtime/log';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { Config } from './config.ts';
 
 type DeactivateOptions = { noteEnds: NoteEnds; endGone: EndGone };
 

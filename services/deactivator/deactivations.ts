@@ -1,10 +1,10 @@
+import { Counter } from 'prom-client';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Deactivated, DeactivationRule } from '@waybell/line/outcomes';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import { Counter } from 'prom-client';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 type DeactivationsOptions = {
   claimMs: number;

@@ -1,9 +1,9 @@
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
-import { announceDeactivations, deactivationsIn } from './deactivations.ts';
 import type { Config } from './config.ts';
 import { deactivateStep, endGoneIn, noteEndsIn } from './deactivate.ts';
+import { announceDeactivations, deactivationsIn } from './deactivations.ts';
 import { noticesIn, startTellingTrouble, startTellingCertificates } from './notices.ts';
 import { startSweep, switchOffIn } from './switch-off.ts';
 

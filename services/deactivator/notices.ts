@@ -1,11 +1,11 @@
+import { Gauge } from 'prom-client';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { noticeAsJson, noticeKey, type OperationsNotice } from '@waybell/line/operations-notice';
 import { noticesExchange } from '@waybell/line/topology';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Log } from '@waybell/runtime/log';
-import { runEvery } from '@waybell/runtime/run-every';
-import { Gauge } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { runEvery } from '@waybell/runtime/run-every';
 
 const AT_ONCE = 100;
 

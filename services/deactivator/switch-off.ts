@@ -1,8 +1,8 @@
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { Gauge } from 'prom-client';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Log } from '@waybell/runtime/log';
-import { Gauge } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 
 /** The interfaces of each rule (carrier-webhooks, States and transitions), and how many subscriptions may go off at once. */

@@ -1,3 +1,8 @@
+import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
+import { formatDuration } from '@waybell/runtime/duration';
 import {
   bool,
   bytes,
@@ -11,10 +16,16 @@ import {
   wait,
   words,
 } from '@waybell/runtime/environment';
-import { USER_AGENT } from '@waybell/runtime/callback-terms';
-import { formatDuration } from '@waybell/runtime/duration';
-import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
+import {
+  brokerConfig,
+  callbackConfig,
+  postgresConfig,
+  processConfig,
+  redisConfig,
+  requestLimits,
+} from '@waybell/runtime/process-config';
+import { readKeyRing } from '@waybell/runtime/secrets';
 import {
   brokerSettings,
   callbackSettings,
@@ -26,19 +37,8 @@ import {
   requestLimitSettings,
   secretSettings,
 } from '@waybell/runtime/settings';
-import {
-  brokerConfig,
-  callbackConfig,
-  postgresConfig,
-  processConfig,
-  redisConfig,
-  requestLimits,
-} from '@waybell/runtime/process-config';
-import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
-import { readProxy } from './request/proxy-tunnel.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
-import type { InHandLimit } from '@waybell/line/prefetch-budget';
-import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+import { readProxy } from './request/proxy-tunnel.ts';
 
 /** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */
 const waitingOfAccounts = {

@@ -1,4 +1,3 @@
-import { microBatch } from '@waybell/runtime/micro-batch';
 import {
   firstAttempt,
   publishWaiting,
@@ -10,10 +9,29 @@ import {
   readDelivery,
   reportRejectedDelivery,
 } from '@waybell/line/delivery';
-import { recordWithEnd } from '@waybell/line/outcome-batch';
+import { weighOpened } from '@waybell/line/delivery-batch';
+import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
+import type { OncePolicy } from '@waybell/line/once';
+import { recordWithEnd } from '@waybell/line/outcome-batch';
+import type { Answer, Delivered } from '@waybell/line/outcomes';
+import type { Step } from '@waybell/line/run-step';
+import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
+import { shownUrl } from '@waybell/notifications/callback';
+import type { Clock } from '@waybell/runtime/clock';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import type { Config } from './config.ts';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
+import {
+  dropReason,
+  holdOf,
+  tooOldAt,
+  endWithoutAttempt,
+  type EndOptions,
+  exhausted,
+  factsOf,
+} from './end-without-attempt.ts';
 import {
   endpointKey,
   roomOf,
@@ -24,26 +42,8 @@ import {
   responseSpeed,
 } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import {
-  dropReason,
-  holdOf,
-  tooOldAt,
-  endWithoutAttempt,
-  type EndOptions,
-  exhausted,
-  factsOf,
-} from './end-without-attempt.ts';
-import { shownUrl } from '@waybell/notifications/callback';
-import type { Clock } from '@waybell/runtime/clock';
-import type { Schedule } from '@waybell/line/line-topology';
-import type { Answer, Delivered } from '@waybell/line/outcomes';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
-import { weighOpened } from '@waybell/line/delivery-batch';
-import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
-import type { OncePolicy } from '@waybell/line/once';
-import type { Step } from '@waybell/line/run-step';
-import type { Config } from './config.ts';
 
 export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
   config: Pick<Config, 'actionKeys' | 'inHandLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;

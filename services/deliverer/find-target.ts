@@ -1,7 +1,7 @@
-import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
-import { hostOf, type Hold } from './endpoints/endpoint.ts';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { OpenedCredentials, type Credentials } from './credentials/credentials.ts';
+import { hostOf, type Hold } from './endpoints/endpoint.ts';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {

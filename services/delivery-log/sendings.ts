@@ -1,15 +1,15 @@
 import { ms } from '@waybell/delivery-log/columns';
 import { bodyIn, bodyOfDelivery, chunkOf } from '@waybell/delivery-log/read/bodies';
-import type { InterfaceName, ByHand, Routed } from '@waybell/line/outcomes';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
+import type { Event } from '@waybell/events/event';
+import { keysOf } from '@waybell/events/keys';
+import { readEvent } from '@waybell/events/read-event';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
-import { keysOf } from '@waybell/events/keys';
-import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
-import type { Log } from '@waybell/runtime/log';
-import type { Event } from '@waybell/events/event';
-import { readEvent } from '@waybell/events/read-event';
+import type { InterfaceName, ByHand, Routed } from '@waybell/line/outcomes';
 import { notify } from '@waybell/notifications/notification';
+import type { Log } from '@waybell/runtime/log';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A delivery that an operator or API client requested by hand. */
 type ManualSending = {

@@ -1,19 +1,19 @@
-import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
-import type { Event } from '@waybell/events/event';
+import { actionKey } from '@waybell/catalog/actions';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
+import type { Event } from '@waybell/events/event';
+import { keysOf } from '@waybell/events/keys';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
+import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
+import type { KeptEvent, Addressed, Routed, Suppression } from '@waybell/line/outcomes';
+import type { SuppressionReason } from '@waybell/line/reasons';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
 import { refuseEvent } from '@waybell/rejected/reject-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import type { KeptEvent, Addressed, Routed, Suppression } from '@waybell/line/outcomes';
 import type { FindSubscriptions, FoundSubscriptions, ActiveSubscription } from './find-subscriptions.ts';
-import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import type { SuppressionReason } from '@waybell/line/reasons';
-import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
-import { actionKey } from '@waybell/catalog/actions';
-import { keysOf } from '@waybell/events/keys';
-import { messageGuid } from '@waybell/notifications/message-guid';
-import { notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
 
 /** An event to route, and its trace. */
 type Routing = {

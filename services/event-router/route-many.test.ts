@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { settled } from '@waybell/runtime/turned-clock';
 import type { Fate, Outgoing } from '@waybell/line/messages';
 import { handled } from '@waybell/line/testing/handled';
 import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
 import { messageGuid } from '@waybell/notifications/message-guid';
+import { settled } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
 import type { Arrival } from './route-event.ts';
 import {

@@ -1,17 +1,17 @@
-import { type Message, oneByOne, reject, type Death, type Handler, type Rejection } from '@waybell/line/messages';
-import type { Step } from '@waybell/line/run-step';
-import { reportRejectedDelivery } from '@waybell/line/delivery';
-import { deliveriesExchange, eventsExchange, routerQueue, straysQueue, isSuspectsQueue } from '@waybell/line/topology';
 import { actionKey } from '@waybell/catalog/actions';
-import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
+import type { Event } from '@waybell/events/event';
+import { reportRejectedDelivery } from '@waybell/line/delivery';
+import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
+import { type Message, oneByOne, reject, type Death, type Handler, type Rejection } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import type { Step } from '@waybell/line/run-step';
+import { deliveriesExchange, eventsExchange, routerQueue, straysQueue, isSuspectsQueue } from '@waybell/line/topology';
+import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Config } from './config.ts';
 import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';
-import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
-import type { Clock } from '@waybell/runtime/clock';
-import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 
 type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
   onRead?: (event: Event) => void;

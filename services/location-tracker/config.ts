@@ -1,3 +1,4 @@
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
 import { bytes, constant, count, duration, readEnvironment, wait, str } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
@@ -8,7 +9,6 @@ import {
   redisSettings,
 } from '@waybell/runtime/settings';
 import type { GeocoderOptions } from './find-address.ts';
-import { USER_AGENT } from '@waybell/runtime/callback-terms';
 
 const geocoderSettings = {
   GEOCODER_URL: str({

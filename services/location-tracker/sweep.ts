@@ -1,15 +1,15 @@
-import type { RememberedVehicles } from './remembered-vehicles.ts';
-import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
+import { readTimestamp } from '@waybell/events/timestamp';
 import type { Broker, Depth } from '@waybell/line/broker';
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { Publication } from '@waybell/line/messages';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
-import type { Config } from './config.ts';
-import { readTimestamp } from '@waybell/events/timestamp';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
-import type { Publication } from '@waybell/line/messages';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { publishAnnouncement } from './announcement.ts';
+import type { Config } from './config.ts';
+import type { RememberedVehicles } from './remembered-vehicles.ts';
+import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
 
 type SweepBesideOptions = {
   broker: Pick<Broker, 'depth'>;

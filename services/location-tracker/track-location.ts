@@ -1,15 +1,15 @@
-import type { JsonObject } from '@waybell/events/json';
-import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';
-import { publishAnnouncement, type Announcement } from './announcement.ts';
-import type { FindAddress } from './find-address.ts';
-import { type LocationReport, readReport } from './report.ts';
-import { type Changes, type SeeReports, SEEN_TOGETHER } from './see-together.ts';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { Event } from '@waybell/events/event';
+import type { JsonObject } from '@waybell/events/json';
+import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { Config } from './config.ts';
+import type { FindAddress } from './find-address.ts';
+import { type LocationReport, readReport } from './report.ts';
+import { type Changes, type SeeReports, SEEN_TOGETHER } from './see-together.ts';
 
 export type TrackOptions = {
   seeReports: SeeReports;

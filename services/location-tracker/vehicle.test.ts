@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { readVehicle, writeVehicle } from './remembered-vehicles.ts';
 import {
   greatCircleM,
   type Position,
@@ -11,7 +12,6 @@ import {
   type Sighting,
   type Vehicle,
 } from './vehicle.ts';
-import { readVehicle, writeVehicle } from './remembered-vehicles.ts';
 
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-20T09:30:00Z');

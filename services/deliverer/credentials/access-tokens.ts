@@ -1,12 +1,12 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
-import type { AttemptResult } from '../request/attempt.ts';
-import { type FetchedToken, type TokenNeed, tokenNeedOf } from './fetch-token.ts';
-import type { SharedToken, SharedTokens } from './shared-tokens.ts';
 import { type Log, throttledWarning } from '@waybell/runtime/log';
 import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
+import type { AttemptResult } from '../request/attempt.ts';
 import type { CallEndpoint } from '../request/call-endpoint.ts';
+import { type FetchedToken, type TokenNeed, tokenNeedOf } from './fetch-token.ts';
+import type { SharedToken, SharedTokens } from './shared-tokens.ts';
 
 /**
  * A token; or why there is none: as the result of an attempt, as the error for which there is no result, or as this process ends.

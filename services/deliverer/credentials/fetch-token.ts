@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
+import { isTimeout } from '../endpoints/endpoint.ts';
 import type { AttemptResult } from '../request/attempt.ts';
 import type { CallTokenUrl, TokenUrlAnswer, TokenUrlRequest } from '../request/call-endpoint.ts';
-import type { Credentials } from './credentials.ts';
-import { isTimeout } from '../endpoints/endpoint.ts';
 import { excerpt } from '../request/excerpt.ts';
+import type { Credentials } from './credentials.ts';
 
 /** Credentials by which tokens are asked for, and a callback URL that they are for. */
 export type TokenNeed = Pick<Credentials, 'guid' | 'certificate'> & { oauth2: ClientCredentials; callbackUrl: string };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Detour } from '@waybell/line/testing/detour';
 import { createLog } from '@waybell/runtime/log';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Detour } from '@waybell/line/testing/detour';
 import { given, issued, NEED, refused, someTokens } from '../testing/tokens.ts';
 import { sharedTokensIn } from './shared-tokens.ts';
 

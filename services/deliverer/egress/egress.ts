@@ -1,7 +1,7 @@
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 
 /** Whether a connection was made, and its address if known. */
 type ReachResult = { isReached: boolean; address?: string };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import type { ResponseSpeed, Admission } from './endpoint.ts';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+import type { ResponseSpeed, Admission } from './endpoint.ts';
 
 const one = keyOf('one');
 

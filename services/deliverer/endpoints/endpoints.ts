@@ -1,11 +1,11 @@
+import { Counter } from 'prom-client';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { CapacityNotifier } from './capacity-notifier.ts';
 import type { Admission, Admit, Demand, EndpointKey, WaitingOrigin } from './endpoint.ts';
 import type { KnownEndpoint, RequestEnd, RunningRequest, WaiterInHand } from './known-endpoint.ts';
 import { ALONE, KnownEndpoints, type OtherDeliverers, type KnownEndpointsOptions } from './known-endpoints.ts';
-import { CapacityNotifier } from './capacity-notifier.ts';
-import { Counter } from 'prom-client';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof OtherDeliverers> & {
   /** Requests under way at once, over all endpoints. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
 import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
+import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
 import { Rest, Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
 
 // Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array.

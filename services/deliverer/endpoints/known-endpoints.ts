@@ -1,7 +1,7 @@
-import { AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
 import { type EndpointKey, ownCopy } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
 import { LinkedMap } from './linked-map.ts';
+import { AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
 import type { PartOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import type { Admission } from './endpoint.ts';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
+import type { Admission } from './endpoint.ts';
 import { Rest } from './window.ts';
 
 const one = keyOf('one');

@@ -1,7 +1,7 @@
-import { type ResponseSpeed, ownCopy } from './endpoint.ts';
-import { START_SIZE, type LimitShare, type PartOf } from './window.ts';
 import { LRUCache } from 'lru-cache';
+import { type ResponseSpeed, ownCopy } from './endpoint.ts';
 import { LinkedEntry, LinkedMap } from './linked-map.ts';
+import { START_SIZE, type LimitShare, type PartOf } from './window.ts';
 
 /** The expected behaviour of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
 export type EndpointClass = ResponseSpeed | 'new';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { readNetworks } from '@waybell/runtime/networks';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
-import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
-import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';

@@ -7,8 +7,8 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
-import { anAuthority } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { anAuthority } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { openEndpoints } from './call-endpoint.ts';
 

@@ -1,12 +1,12 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
-import { anAuthority } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { anAuthority } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { tlsServer } from '../testing/server.ts';
 import { openEndpoints } from './call-endpoint.ts';

@@ -4,12 +4,12 @@ import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { readNetworks } from '@waybell/runtime/networks';
-import { countCallbacks } from './callback-metrics.ts';
-import { openEndpoints } from './call-endpoint.ts';
-import { anAuthority } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { anAuthority } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openEndpoints } from './call-endpoint.ts';
+import { countCallbacks } from './callback-metrics.ts';
 
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: '*.receivers.example' });

@@ -8,16 +8,16 @@
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { errors, buildConnector } from 'undici';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import type { Clock } from '@waybell/runtime/clock';
 import { codeOf } from '@waybell/runtime/error-codes';
 import { type ResolveHost, withoutRootDot } from '@waybell/runtime/names/resolve-host';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Connection, Connector } from './connection.ts';
-import { createSecureContext, TLSSocket } from 'node:tls';
-import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import { isAlert } from './failure-reason.ts';
 
 /** Opens a plain connection. Rejects with `Unavailable` if there is no way out to any address. */

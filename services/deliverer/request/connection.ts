@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '@waybell/runtime/clock';
-import type { buildConnector } from 'undici';
-import type { HeadReader } from './head-reader.ts';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { buildConnector } from 'undici';
 import { LEAST_TLS } from '@waybell/runtime/callback-terms';
+import type { Clock } from '@waybell/runtime/clock';
+import type { HeadReader } from './head-reader.ts';
 
 /** A connection as far as it is known: its address, and when each phase of making it ended, by its clock. */
 export type Connection = {

@@ -1,4 +1,5 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import dispatchRequest from 'axios/unsafe/core/dispatchRequest.js';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
@@ -8,7 +9,6 @@ import { reasonOfError } from './failure-reason.ts';
 import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
-import dispatchRequest from 'axios/unsafe/core/dispatchRequest.js';
 
 /** The receiver, or the network, was too slow; `code` names the phase. */
 class TimeLimitPassed extends Error {

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
-import type { ClientCertificate } from './connection.ts';
-import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 import { aSelfSignedCertificate } from '../testing/certificate.ts';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
+import type { ClientCertificate } from './connection.ts';
+import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 
 const opened: AsyncDisposable[] = [];
 afterEach(async () => {

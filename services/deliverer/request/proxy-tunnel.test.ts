@@ -2,13 +2,13 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { readProxy } from './proxy-tunnel.ts';
-import { anAuthority } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { anAuthority } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { httpServer, NOBODY_PORT, tlsServer } from '../testing/server.ts';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { readProxy } from './proxy-tunnel.ts';
 
 const LONG_MS = 60_000;
 const PUBLIC = [

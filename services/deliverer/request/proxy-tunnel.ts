@@ -1,8 +1,8 @@
-import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { types } from 'node:util';
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, Pool } from 'undici';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import type { OpenAddress } from './connect.ts';
 
 /**

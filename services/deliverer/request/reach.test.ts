@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Connector } from './connection.ts';
-import { BlockedAddress } from './safe-address.ts';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { reaching } from './call-endpoint.ts';
+import type { Connector } from './connection.ts';
+import { BlockedAddress } from './safe-address.ts';
 
 test('where callbacks never go is no place that a receiver is at', async () => {
   const connect: Connector = ({ connection, hostname }, done) => {

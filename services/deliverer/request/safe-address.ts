@@ -1,11 +1,11 @@
 import { isIP, Socket } from 'node:net';
+import { buildConnector } from 'undici';
 import type { Clock } from '@waybell/runtime/clock';
+import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import { connectingTls, type ConnectTlsOptions, connectingToAny, type OpenAddress } from './connect.ts';
 import type { Connector } from './connection.ts';
-import { buildConnector } from 'undici';
 import type { Tunnel } from './proxy-tunnel.ts';
-import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 
 /** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
 export class BlockedAddress extends Error {

@@ -4,11 +4,11 @@ import { readNetworks } from '@waybell/runtime/networks';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { anAuthority } from '../testing/certificate.ts';
 import { attempting } from '../testing/attempting.ts';
+import { anAuthority } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');

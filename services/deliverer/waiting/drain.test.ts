@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { ClaimedRooms } from './claimed-rooms.ts';
 import { aRow, aTarget, roomOf, SomeDeliverers, TARGET, type Answers } from '../testing/waiting.ts';
+import { ClaimedRooms } from './claimed-rooms.ts';
 
 const ROOM = roomOf(TARGET);
 const LATER = 3_600_000;

@@ -1,5 +1,5 @@
-import type { RowKey } from '@waybell/line/messages';
 import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from '@waybell/line/broker';
+import type { RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock, Timer } from '@waybell/runtime/clock';

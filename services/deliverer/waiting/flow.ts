@@ -1,22 +1,22 @@
 import type { Broker } from '@waybell/line/broker';
 import { type Delivery, publishInstead } from '@waybell/line/delivery';
+import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { StepTools } from '@waybell/line/run-step';
+import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
 import { RENEW_MS, type WaitingLimits, type WaitingStore, CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import type { DeliverStepOptions } from '../deliver.ts';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { Drain } from './drain.ts';
-import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
-import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
-import { microBatch } from '@waybell/runtime/micro-batch';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;

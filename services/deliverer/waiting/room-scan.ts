@@ -1,13 +1,13 @@
-import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import { roomOf } from '../endpoints/endpoint.ts';
-import type { DeliveryTarget, FindTargets } from '../find-target.ts';
-import { dropReason, holdOf } from '../end-without-attempt.ts';
-import type { RoomInHand, ClaimedRooms } from './claimed-rooms.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
 import type { RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { dropReason, holdOf } from '../end-without-attempt.ts';
+import { roomOf } from '../endpoints/endpoint.ts';
+import type { DeliveryTarget, FindTargets } from '../find-target.ts';
+import type { RoomInHand, ClaimedRooms } from './claimed-rooms.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
 
 type RoomScanOptions = {
   store: Pick<WaitingStore, 'subscriptionsIn' | 'move' | 'noteScanned'>;

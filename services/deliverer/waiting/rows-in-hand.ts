@@ -1,6 +1,8 @@
 import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { asWaited } from '@waybell/line/delivery';
+import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
 import { newSourceId, type RowKey, type Source } from '@waybell/line/messages';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import {
   type TakenKey,
   type TakenRow,
@@ -9,8 +11,6 @@ import {
   type RowsWanted,
   type WaitingStore,
 } from '@waybell/line/waiting-room/waiting-store';
-import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
-import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
