@@ -55,29 +55,6 @@ const waitingOfAccounts = {
   ...waitingSettings,
 };
 
-type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
-
-/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
-const HELD_PART = 1 / 2;
-
-/** Share of all that may wait, for one account. */
-const ACCOUNT_PART = 1 / 10;
-
-function readWaitingOfAccounts(
-  settings: WaitingSettings,
-  { messages, bytes: heldBytes }: InHandLimit,
-): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
-  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
-  return {
-    ...readWaiting(settings),
-    held: { messages: held(messages), bytes: held(heldBytes) },
-    ofAccount: {
-      rows: settings.WAITING_MAX_ROWS,
-      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_PART),
-    },
-  };
-}
-
 /** Limits for endpoints, so that none holds up the others. Reasons: docs/decisions/0004-flow.md. */
 export const endpointSettings = {
   DELIVER_WINDOW: count({
@@ -114,31 +91,6 @@ export const endpointSettings = {
   ),
 };
 
-/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
-const SLOW_SHARE = 0.5;
-const FORGET_AFTER_MS = 3_600_000;
-/** Share of the deliveries held that may wait in hand for one endpoint. */
-const IN_HAND_PART = 1 / 16;
-
-type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
-
-/** `held`: how many deliveries may be held at once. */
-export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
-  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
-  const slots = settings.DELIVER_SLOTS;
-  return {
-    slots,
-    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
-    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
-    slowMs: settings.DELIVER_SLOW,
-    maxWaitMs: settings.DELIVER_PATIENCE,
-    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
-    maxInHand: 2 * slots,
-    maxEndpoints: settings.DELIVER_ENDPOINTS,
-    forgetAfterMs: FORGET_AFTER_MS,
-  };
-}
-
 const egressSettings = {
   EGRESS_PROBE_URLS: checked(
     words({
@@ -149,16 +101,6 @@ const egressSettings = {
     readProbes,
   ),
 };
-
-/** Reads origins from URLs. Throws if one is no http or https address. */
-function readProbes(urls: readonly string[]): string[] {
-  return urls.map((text) => {
-    const url = URL.parse(text);
-    if (url === null || !/^https?:$/.test(url.protocol))
-      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
-    return url.origin;
-  });
-}
 
 export const delivererSettings = {
   ...processSettings,
@@ -267,6 +209,64 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       limits: requestLimits(settings),
     },
   };
+}
+
+type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
+
+/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
+const HELD_PART = 1 / 2;
+
+/** Share of all that may wait, for one account. */
+const ACCOUNT_PART = 1 / 10;
+
+function readWaitingOfAccounts(
+  settings: WaitingSettings,
+  { messages, bytes: heldBytes }: InHandLimit,
+): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
+  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
+  return {
+    ...readWaiting(settings),
+    held: { messages: held(messages), bytes: held(heldBytes) },
+    ofAccount: {
+      rows: settings.WAITING_MAX_ROWS,
+      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_PART),
+    },
+  };
+}
+
+type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
+
+/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
+const SLOW_SHARE = 0.5;
+const FORGET_AFTER_MS = 3_600_000;
+/** Share of the deliveries held that may wait in hand for one endpoint. */
+const IN_HAND_PART = 1 / 16;
+
+/** `held`: how many deliveries may be held at once. */
+export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
+  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
+  const slots = settings.DELIVER_SLOTS;
+  return {
+    slots,
+    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
+    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
+    slowMs: settings.DELIVER_SLOW,
+    maxWaitMs: settings.DELIVER_PATIENCE,
+    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
+    maxInHand: 2 * slots,
+    maxEndpoints: settings.DELIVER_ENDPOINTS,
+    forgetAfterMs: FORGET_AFTER_MS,
+  };
+}
+
+/** Reads origins from URLs. Throws if one is no http or https address. */
+function readProbes(urls: readonly string[]): string[] {
+  return urls.map((text) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
+    return url.origin;
+  });
 }
 
 const REQUEST_LIMITS = ['SHIPPER_HANDOVER_LIMIT', 'SHIPPER_RESPONSE_LIMIT', 'CARRIER_RESPONSE_LIMIT'] as const;

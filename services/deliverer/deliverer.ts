@@ -24,30 +24,6 @@ import { countCallbacks } from './request/callback-metrics.ts';
 import { deliverersIn, watchDeliverers, Flow, type FlowOptions } from './waiting/flow.ts';
 import { OpenRequests } from './waiting/open-requests.ts';
 
-type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
-
-type DelivererPorts = FlowPorts &
-  Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
-    /** Defaults to doing nothing. */
-    onKeyMissing?: DeliverOptions['onKeyMissing'];
-    config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
-  };
-
-/** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
-export function makeDeliverer({
-  config,
-  callEndpoint,
-  tokens,
-  onKeyMissing = () => undefined,
-  ...ports
-}: DelivererPorts) {
-  const { waiting, maxAgeMs } = config;
-  const flow = new Flow({ ...ports, endpoints: config.flow, held: waiting.held, limits: waiting, maxAgeMs });
-  const { findTargets, clock, now } = ports;
-  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, tokens, onKeyMissing, config, clock, now });
-  return { flow, step };
-}
-
 /** Dispose of it after its step has ended. */
 type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
@@ -113,6 +89,30 @@ function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenU
   const clock = systemClock;
   const fetch = watchFetches(fetchingTokens(callTokenUrl), { metrics, log, clock });
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
+}
+
+type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
+
+type DelivererPorts = FlowPorts &
+  Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
+    /** Defaults to doing nothing. */
+    onKeyMissing?: DeliverOptions['onKeyMissing'];
+    config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
+  };
+
+/** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
+export function makeDeliverer({
+  config,
+  callEndpoint,
+  tokens,
+  onKeyMissing = () => undefined,
+  ...ports
+}: DelivererPorts) {
+  const { waiting, maxAgeMs } = config;
+  const flow = new Flow({ ...ports, endpoints: config.flow, held: waiting.held, limits: waiting, maxAgeMs });
+  const { findTargets, clock, now } = ports;
+  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, tokens, onKeyMissing, config, clock, now });
+  return { flow, step };
 }
 
 /** A delivery that waits for a key needs it again within this time. */

@@ -80,31 +80,6 @@ const CLAIM = {
     ) kept on true`,
 };
 
-type ClaimedSending = Omit<ManualSending, 'kept'> &
-  Omit<KeptForSending, 'body'> & {
-    sentIn: Buffer | null;
-    sentAt: number | null;
-    keptIn: Buffer | null;
-    keptAt: number | null;
-  };
-
-function sendingOf({
-  sentIn,
-  sentAt,
-  keptIn,
-  keptAt,
-  contentType,
-  auditFieldSet,
-  ...row
-}: ClaimedSending): ManualSending {
-  const kept = bodyIn({ bytes: keptIn, place: keptAt });
-  return {
-    ...row,
-    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt }) ?? null,
-    kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
-  };
-}
-
 export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {
   return {
     claimMs,
@@ -133,6 +108,31 @@ export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number })
         [olderThanMs],
       );
     },
+  };
+}
+
+type ClaimedSending = Omit<ManualSending, 'kept'> &
+  Omit<KeptForSending, 'body'> & {
+    sentIn: Buffer | null;
+    sentAt: number | null;
+    keptIn: Buffer | null;
+    keptAt: number | null;
+  };
+
+function sendingOf({
+  sentIn,
+  sentAt,
+  keptIn,
+  keptAt,
+  contentType,
+  auditFieldSet,
+  ...row
+}: ClaimedSending): ManualSending {
+  const kept = bodyIn({ bytes: keptIn, place: keptAt });
+  return {
+    ...row,
+    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt }) ?? null,
+    kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
   };
 }
 

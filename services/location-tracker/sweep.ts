@@ -11,6 +11,12 @@ import type { Config } from './config.ts';
 import type { RememberedVehicles } from './remembered-vehicles.ts';
 import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
 
+/**
+ * `behind`: reports wait, so no vehicle can be called silent. `unconfirmed`: the broker did not confirm all announcements;
+ * vehicles not yet switched off wait for that.
+ */
+export type SweepResult = 'done' | 'behind' | 'unconfirmed';
+
 type SweepBesideOptions = {
   broker: Pick<Broker, 'depth'>;
   deactivations: Deactivations;
@@ -53,12 +59,6 @@ type VehicleSweepOptions = {
   rememberMs: number;
   now: () => number;
 };
-
-/**
- * `behind`: reports wait, so no vehicle can be called silent. `unconfirmed`: the broker did not confirm all announcements;
- * vehicles not yet switched off wait for that.
- */
-export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 /**
  * Announces vehicles that were switched off and not announced. Then finds silent vehicles, switches them off and announces them.

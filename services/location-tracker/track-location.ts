@@ -18,6 +18,24 @@ export type TrackOptions = {
   now: () => number;
 };
 
+type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
+
+/** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
+export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
+  const { inHandLimit, eventLimits } = config;
+  return {
+    name: 'location-tracker',
+    queues: [locationsQueue],
+    inHandLimit: { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
+    parse: readReport(eventLimits, onRead),
+    handle: trackLocation(options),
+    gathering: SEEN_TOGETHER,
+    reportRejection: reportRejectedEvent(eventLimits, options.now),
+    traces: 'begin',
+    describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
+  };
+}
+
 /** Limit of vehicles in one notification. */
 const MOST_VEHICLES = 1_000;
 
@@ -80,23 +98,5 @@ function absorbed({ guid, shipper, vehicles }: LocationReport, at: number): Outg
       deliveries: [],
       suppressed: [{ reason: 'position_absorbed' }],
     },
-  };
-}
-
-type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
-
-/** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
-export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
-  const { inHandLimit, eventLimits } = config;
-  return {
-    name: 'location-tracker',
-    queues: [locationsQueue],
-    inHandLimit: { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
-    parse: readReport(eventLimits, onRead),
-    handle: trackLocation(options),
-    gathering: SEEN_TOGETHER,
-    reportRejection: reportRejectedEvent(eventLimits, options.now),
-    traces: 'begin',
-    describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
   };
 }

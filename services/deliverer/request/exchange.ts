@@ -10,19 +10,6 @@ import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
 
-/** The receiver, or the network, was too slow; `code` names the phase. */
-class TimeLimitPassed extends Error {
-  readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
-  constructor(code: TimeLimitPassed['code']) {
-    super(code);
-    this.name = 'TimeLimitPassed';
-    this.code = code;
-  }
-}
-
-/** A receiver closed the connection as idle, with a 408, while a request was on its way. */
-class ConnectionWasIdle extends Error {}
-
 /** Limits of one request, in milliseconds from its start unless said otherwise, and bytes. */
 export type RequestLimits = {
   /** Until the request is handed over; undefined if only the response has a limit. */
@@ -48,6 +35,18 @@ export type RequestTerms = {
   /** The certificate that its connection authenticates with; absent for most. */
   certificate?: ClientCertificate | undefined;
 };
+
+/**
+ * Makes a request by axios, as from the end of its `request()`: merging the configuration with defaults and running
+ * interceptors, which are none here, would allocate twice as much as all the rest. The adapter has the body, which nothing
+ * transforms.
+ */
+export function dispatchByAxios(adapter: AxiosAdapter): Promise<AxiosResponse<string>> {
+  const config: InternalAxiosRequestConfig = { headers: NO_HEADERS, adapter };
+  // axios uses a configuration without a prototype unchanged after reading each member, and copies any other. One made without a
+  // prototype would be a hash table.
+  return dispatchRequest(Object.setPrototypeOf(config, null));
+}
 
 /**
  * An axios adapter over an undici dispatcher. Follows no redirect and inflates nothing. A request that failed over a
@@ -292,6 +291,19 @@ class HttpExchange implements ConnectionObserver {
   }
 }
 
+/** The receiver, or the network, was too slow; `code` names the phase. */
+class TimeLimitPassed extends Error {
+  readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
+  constructor(code: TimeLimitPassed['code']) {
+    super(code);
+    this.name = 'TimeLimitPassed';
+    this.code = code;
+  }
+}
+
+/** A receiver closed the connection as idle, with a 408, while a request was on its way. */
+class ConnectionWasIdle extends Error {}
+
 /** Copying and checking no headers would take an eighth of what axios allocates. */
 class NoHeaders extends AxiosHeaders {
   override normalize(): this {
@@ -301,15 +313,3 @@ class NoHeaders extends AxiosHeaders {
 
 /** The headers of all requests and responses as far as axios knows: the adapter has some, and notes some in the trace. */
 const NO_HEADERS = new NoHeaders();
-
-/**
- * Makes a request by axios, as from the end of its `request()`: merging the configuration with defaults and running
- * interceptors, which are none here, would allocate twice as much as all the rest. The adapter has the body, which nothing
- * transforms.
- */
-export function dispatchByAxios(adapter: AxiosAdapter): Promise<AxiosResponse<string>> {
-  const config: InternalAxiosRequestConfig = { headers: NO_HEADERS, adapter };
-  // axios uses a configuration without a prototype unchanged after reading each member, and copies any other. One made without a
-  // prototype would be a hash table.
-  return dispatchRequest(Object.setPrototypeOf(config, null));
-}

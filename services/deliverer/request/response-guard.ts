@@ -2,17 +2,6 @@ import type { Socket } from 'node:net';
 import { type Connection, type Connector, bytesSince } from './connection.ts';
 import { HeadReader } from './head-reader.ts';
 
-/** The receiver's bytes are no HTTP response; `brokenRule` says why, for people. */
-export class InvalidResponse extends Error {
-  readonly code = 'INVALID_RESPONSE';
-  readonly brokenRule: string;
-  constructor(brokenRule: string) {
-    super(`no response of HTTP: ${brokenRule}`);
-    this.name = 'InvalidResponse';
-    this.brokenRule = brokenRule;
-  }
-}
-
 type KeptLimits = { keptS: number; longestMs: number };
 
 /**
@@ -88,4 +77,15 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       }
       done(...connected);
     });
+}
+
+/** The receiver's bytes are no HTTP response; `brokenRule` says why, for people. */
+export class InvalidResponse extends Error {
+  readonly code = 'INVALID_RESPONSE';
+  readonly brokenRule: string;
+  constructor(brokenRule: string) {
+    super(`no response of HTTP: ${brokenRule}`);
+    this.name = 'InvalidResponse';
+    this.brokenRule = brokenRule;
+  }
 }
