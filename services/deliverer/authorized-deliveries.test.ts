@@ -6,7 +6,7 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
 import { renewingRefused } from './credentials/access-tokens.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { deliverStep, type DeliverStepOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import type { DeliveryTarget } from './find-target.ts';
 import type { AttemptRequest } from './request/attempt.ts';
 import { aDelivery } from './testing/delivery.ts';

@@ -7,7 +7,7 @@ import { withLastKnown } from '@waybell/runtime/last-known';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
-import { deliverStep, type DeliverStepOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import type { RequestOrigin } from './endpoints/endpoint.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';

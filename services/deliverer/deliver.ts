@@ -6,32 +6,17 @@ import {
   type Delivery,
   type EndpointRoom,
   publishRetry,
-  readDelivery,
-  reportRejectedDelivery,
 } from '@waybell/line/delivery';
-import { weighOpened } from '@waybell/line/delivery-batch';
 import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
-import type { OncePolicy } from '@waybell/line/once';
 import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { Answer, Delivered } from '@waybell/line/outcomes';
-import type { Step } from '@waybell/line/run-step';
-import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
 import { shownUrl } from '@waybell/notifications/callback';
 import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
-import type { Config } from './config.ts';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
-import {
-  dropReason,
-  holdOf,
-  tooOldAt,
-  endWithoutAttempt,
-  type EndOptions,
-  exhausted,
-  factsOf,
-} from './end-without-attempt.ts';
+import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions, exhausted, factsOf } from './end-without-attempt.ts';
 import {
   endpointKey,
   roomOf,
@@ -44,70 +29,6 @@ import {
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
-
-export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
-  config: Pick<Config, 'actionKeys' | 'inHandLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
-};
-
-/** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
-export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
-  const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
-  const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  /** Ends a delivery that waited with its effects only while it is held. */
-  const ifHeld = (delivery: Delivery, end: End): End => {
-    const { waited } = delivery;
-    if (waited === undefined) return end;
-    const key = rowKeyOf(delivery, waited);
-    return (fate) =>
-      end(options.isClaimed(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
-  };
-  return {
-    name: 'deliverer',
-    queues: actionKeys.map(deliveryQueue),
-    inHandLimit: { ...inHandLimit, weigh: weighOpened },
-    parse: readDelivery,
-    handle: async (deliveries) => {
-      const begin = await handle(deliveries);
-      return (place, end) => {
-        const delivery = deliveries[place];
-        begin(place, delivery === undefined ? end : ifHeld(delivery, end));
-      };
-    },
-    drainsWhileBlocked: true,
-    reportRejection: reportRejectedDelivery(options.now),
-    once: onceOf(config),
-    dueAt: ({ dueAt, createdAt }) => dueAt ?? createdAt,
-    describe: ({ guid: delivery, subscription, event, attempt, byHand }) => {
-      const known = { delivery, subscription, event, attempt };
-      return byHand === undefined ? known : { ...known, byHand: byHand.why };
-    },
-  };
-}
-
-/**
- * Recognises attempts whose result was published just before a crash, as to a retry queue: publishing it twice would fork the
- * delivery. That one waits is not remembered: it is no attempt.
- */
-export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
-  return {
-    keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: '' }),
-    ttlMs: rememberMs,
-    onRepeat: () => [],
-    isWorthRemembering: (caused) => caused.some(isOfAttempt),
-  };
-}
-
-function isOfAttempt(outgoing: Outgoing): boolean {
-  if (outgoing.kind === 'publish') return outgoing.exchange !== waitingExchange;
-  return outgoing.kind !== 'wait' && (outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped');
-}
-
-function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
-  // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
-  const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
-  // Differs from `attempt:`, which releases up to 0.2.0 used for deliveries that wait.
-  return `attempted:${guid}:${attempt}${hand}`;
-}
 
 export type DeliverOptions = AttemptOptions &
   EndOptions & {
@@ -137,7 +58,7 @@ type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
  * the next attempt after its delay, or the end. While its endpoint takes no more, a delivery waits, unchanged, in the room of that; while
  * its subscription is held, in a room of that; while a key is missing, in the broker.
  */
-function deliver(options: DeliverOptions): Handler<Delivery> {
+export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
   return async (deliveries) => {

@@ -14,7 +14,8 @@ import { AccessTokens, watchFetches, renewingRefused } from './credentials/acces
 import { answerTokenChecks } from './credentials/answer-token-checks.ts';
 import { fetchingTokens } from './credentials/fetch-token.ts';
 import { sharedTokensIn } from './credentials/shared-tokens.ts';
-import { type DeliverOptions, deliverStep, type DeliverStepOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { type DeliverOptions } from './deliver.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { Egress, watchEgress } from './egress/egress.ts';
 import { watchEndpoints } from './endpoints/endpoints.ts';

@@ -17,11 +17,8 @@ import type { Clock } from '@waybell/runtime/clock';
 import { codeOf } from '@waybell/runtime/error-codes';
 import { type ResolveHost, withoutRootDot } from '@waybell/runtime/names/resolve-host';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Connection, Connector } from './connection.ts';
+import type { Connection, Connector, OpenAddress } from './connection.ts';
 import { isAlert } from './failure-reason.ts';
-
-/** Opens a plain connection. Rejects with `Unavailable` if there is no way out to any address. */
-export type OpenAddress = (to: LookupAddress, port: number, signal: AbortSignal) => Promise<Socket>;
 
 type ConnectToAnyOptions = {
   /** Finds the addresses that callbacks may go to. */

@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
@@ -35,6 +36,9 @@ export type Connection = {
   /** Number of requests begun over it. */
   requests?: number;
 };
+
+/** Opens a plain connection. Rejects with `Unavailable` if there is no way out to any address. */
+export type OpenAddress = (to: LookupAddress, port: number, signal: AbortSignal) => Promise<Socket>;
 
 /** The address to connect to, with the connection in which to note what becomes known. */
 type ConnectTarget = buildConnector.Options & { connection: Connection };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { masked, secretsOfQuery } from './excerpt.ts';
+import { masked, secretsOfQuery } from './mask.ts';
 
 const SECRET = 'v1,k3y+/=ü "x"';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { maskedHead } from './excerpt.ts';
+import { maskedHead } from './mask.ts';
 
 test.each([
   [

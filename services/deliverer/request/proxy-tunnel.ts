@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { types } from 'node:util';
 import { errors, Pool } from 'undici';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { OpenAddress } from './connect.ts';
+import type { OpenAddress } from './connection.ts';
 
 /**
  * Opens connections to addresses through a proxy, by CONNECT. `open` rejects with Unavailable if the proxy cannot be used, with

@@ -3,8 +3,8 @@ import { buildConnector } from 'undici';
 import type { Clock } from '@waybell/runtime/clock';
 import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
-import { connectingTls, type ConnectTlsOptions, connectingToAny, type OpenAddress } from './connect.ts';
-import type { Connector } from './connection.ts';
+import { connectingTls, type ConnectTlsOptions, connectingToAny } from './connect.ts';
+import type { Connector, OpenAddress } from './connection.ts';
 import type { Tunnel } from './proxy-tunnel.ts';
 
 /** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
@@ -22,7 +22,7 @@ export class BlockedAddress extends Error {
   }
 }
 
-export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
+export type ConnectOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
   deniedPorts: ReadonlySet<number>;
   resolveHost: ResolveHost;
@@ -35,7 +35,7 @@ export type SafeConnectorOptions = Omit<ConnectTlsOptions, 'open'> & {
  * Opens connections for callbacks, only to allowed addresses and ports. Filters the addresses of a name at every connection,
  * so that a name cannot change between check and use, nor a remembered answer pass unchecked.
  */
-export function safeConnector(options: SafeConnectorOptions): Connector {
+export function safeConnector(options: ConnectOptions): Connector {
   const { deniedPorts, tunnel, connectTimeoutMs, connected, clock } = options;
   const openAddress = tunnel === undefined ? directly : tunnel.open;
   const open = connectingToAny({ find: safeLookup(options), open: openAddress, connectTimeoutMs, clock });
@@ -67,7 +67,7 @@ function notingBlocked(connect: Connector): Connector {
     });
 }
 
-function safeLookup({ networks, resolveHost }: SafeConnectorOptions): ResolveHost {
+function safeLookup({ networks, resolveHost }: ConnectOptions): ResolveHost {
   return async (hostname) => {
     const host = withoutRootDot(hostname);
     const family = isIP(host);

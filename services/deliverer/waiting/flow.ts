@@ -13,7 +13,7 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { DeliverStepOptions } from '../deliver.ts';
+import type { DeliverStepOptions } from '../deliver-step.ts';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { Drain } from './drain.ts';
