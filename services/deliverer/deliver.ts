@@ -16,7 +16,15 @@ import type { Clock } from '@waybell/runtime/clock';
 import { microBatch } from '@waybell/runtime/micro-batch';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
-import { dropReason, holdOf, tooOldAt, endWithoutAttempt, type EndOptions, exhausted, factsOf } from './end-without-attempt.ts';
+import {
+  dropReason,
+  holdOf,
+  tooOldAt,
+  endWithoutAttempt,
+  type EndOptions,
+  exhausted,
+  factsOf,
+} from './end-without-attempt.ts';
 import {
   endpointKey,
   roomOf,

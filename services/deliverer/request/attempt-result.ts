@@ -16,7 +16,7 @@ import type { RequestLimits } from './exchange.ts';
 import { errorTextOf, isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { masked, secretsOfQuery, maskedHead } from './mask.ts';
 import { InvalidResponse } from './response-guard.ts';
-import { BlockedAddress } from './safe-address.ts';
+import { BlockedAddress } from './connect.ts';
 import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 

@@ -19,7 +19,7 @@ import { mayAskForCertificate } from './failure-reason.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { boundingReading, rewritingHeads } from './response-guard.ts';
-import { safeConnector, BlockedAddress } from './safe-address.ts';
+import { safeConnector, BlockedAddress } from './connect.ts';
 import { withAttemptSpans, type CallOnce, newTrace } from './trace.ts';
 
 /**
