@@ -9,7 +9,7 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 type DeactivationsOptions = {
   claimMs: number;
   /** Called when a deactivation was published: once for each, unless the process dies in between. */
-  onTold: (deactivated: Deactivated) => void;
+  onPublished: (deactivated: Deactivated) => void;
 };
 
 type DeactivatedRow = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
@@ -29,7 +29,7 @@ const CLAIM = {
     returning ${COLUMNS}`,
 };
 
-const SETTLE = {
+const DELETE = {
   name: 'settle-deactivations',
   text: `
     delete from waybell.deactivations
@@ -40,7 +40,7 @@ const SETTLE = {
 /** Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. */
 export function deactivationsIn(
   postgres: Postgres,
-  { claimMs, onTold }: DeactivationsOptions,
+  { claimMs, onPublished }: DeactivationsOptions,
 ): ClaimedRows<Deactivated> {
   async function ask(statement: { name: string; text: string }, values: unknown[]): Promise<Deactivated[]> {
     const { rows } = await whenAvailable(postgres, () => postgres.query<DeactivatedRow>({ ...statement, values }));
@@ -55,7 +55,7 @@ export function deactivationsIn(
     claim: () => ask(CLAIM, [claimMs]),
     async settle(told) {
       const keys = [told.map(({ subscription }) => subscription), told.map(({ generation }) => generation)];
-      (await ask(SETTLE, keys)).forEach(onTold);
+      (await ask(DELETE, keys)).forEach(onPublished);
     },
     publicationOf: (deactivated) => publishOutcomes([deactivated]),
   };

@@ -25,7 +25,7 @@ const CLAIM = {
     select ${noticeAsJson} as notice from claimed order by at, guid`,
 };
 
-const SETTLE = {
+const MARK_PUBLISHED = {
   name: 'settle-notices',
   text: 'update waybell.notices set published_at = now() where guid = any ($1::uuid[])',
 };
@@ -42,7 +42,7 @@ export function noticesIn(postgres: Postgres, { claimMs }: { claimMs: number }):
     },
     async settle(told) {
       const values = [told.map(({ guid }) => guid)];
-      await whenAvailable(postgres, () => postgres.query({ ...SETTLE, values }));
+      await whenAvailable(postgres, () => postgres.query({ ...MARK_PUBLISHED, values }));
     },
     publicationOf: (notice) => ({
       kind: 'publish',
@@ -73,7 +73,7 @@ const STATEMENTS = [
 ];
 
 /** Writes notices of waiting and failing, at each interval, and deletes old ones. */
-export function startTellingTrouble(
+export function startTroubleNotices(
   postgres: Postgres,
   { intervalMs, log }: { intervalMs: number; log: Log },
 ): AsyncDisposable {
@@ -95,7 +95,7 @@ const COUNT = {
 type TellCertificatesOptions = { intervalMs: number; log: Log; metrics: Metrics };
 
 /** Writes notices of receivers' certificates that end, and counts them, at each interval. */
-export function startTellingCertificates(
+export function startCertificateNotices(
   postgres: Postgres,
   { intervalMs, log, metrics }: TellCertificatesOptions,
 ): AsyncDisposable {

@@ -213,23 +213,23 @@ export function readConfig(env: NodeJS.ProcessEnv) {
 
 type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
 
-/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
-const HELD_PART = 1 / 2;
+/** Share of the limit in hand that deliveries from rooms may have, in addition to those from the queues. */
+const FROM_ROOMS_SHARE = 1 / 2;
 
 /** Share of all that may wait, for one account. */
-const ACCOUNT_PART = 1 / 10;
+const ACCOUNT_SHARE = 1 / 10;
 
 function readWaitingOfAccounts(
   settings: WaitingSettings,
-  { messages, bytes: heldBytes }: InHandLimit,
-): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
-  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
+  { messages, bytes }: InHandLimit,
+): WaitingLimits & ReturnType<typeof readWaiting> & { inHandLimit: InHandLimit } {
+  const shareOf = (most: number) => Math.max(1, Math.floor(most * FROM_ROOMS_SHARE));
   return {
     ...readWaiting(settings),
-    held: { messages: held(messages), bytes: held(heldBytes) },
+    inHandLimit: { messages: shareOf(messages), bytes: shareOf(bytes) },
     ofAccount: {
       rows: settings.WAITING_MAX_ROWS,
-      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_PART),
+      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_SHARE),
     },
   };
 }
@@ -239,11 +239,11 @@ type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOT
 /** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
 const SLOW_SHARE = 0.5;
 const FORGET_AFTER_MS = 3_600_000;
-/** Share of the deliveries held that may wait in hand for one endpoint. */
-const IN_HAND_PART = 1 / 16;
+/** Share of the deliveries in hand that may be so for one endpoint. */
+const IN_HAND_SHARE = 1 / 16;
 
-/** `held`: how many deliveries may be held at once. */
-export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
+/** `inHand`: how many deliveries may be in hand at once. */
+export function readEndpoints(settings: EndpointSettings, inHand: number): EndpointsOptions {
   const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
   const slots = settings.DELIVER_SLOTS;
   return {
@@ -252,7 +252,7 @@ export function readEndpoints(settings: EndpointSettings, held: number): Endpoin
     maxSize: Math.min(settings.DELIVER_WINDOW, slots),
     slowMs: settings.DELIVER_SLOW,
     maxWaitMs: settings.DELIVER_PATIENCE,
-    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
+    maxInHandEach: Math.max(1, Math.floor(inHand * IN_HAND_SHARE)),
     maxInHand: 2 * slots,
     maxEndpoints: settings.DELIVER_ENDPOINTS,
     forgetAfterMs: FORGET_AFTER_MS,

@@ -32,12 +32,12 @@ export type RouteEventOptions = {
 };
 
 /** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
-const PART = { deliveries: 256, bytes: 2 ** 21 };
+const MOST_AT_ONCE = { deliveries: 256, bytes: 2 ** 21 };
 /** Approximate memory of a delivery without its body. */
 const DELIVERY_OVERHEAD_BYTES = 2_560;
 
 /** Memory for deliveries under way at once, over all events that cause many or large ones. */
-const BUDGET_BYTES = 8 * PART.bytes;
+const BUDGET_BYTES = 8 * MOST_AT_ONCE.bytes;
 /** An event whose deliveries need less takes nothing from the budget. */
 const SMALL_BYTES = 2 ** 16;
 
@@ -91,7 +91,7 @@ function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
   const all = count * (bytes + DELIVERY_OVERHEAD_BYTES);
-  return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
+  return all < SMALL_BYTES ? 0 : Math.min(all, MOST_AT_ONCE.bytes);
 }
 
 function atOnce(parts: FanOut): Outgoing[] {
@@ -134,7 +134,7 @@ class FanOut {
       const subscriptions = this.#found[this.#place] ?? NONE;
       if (subscriptions.length === 0) this.#suppressed.push({ reason: 'no_subscription', account });
       for (; this.#next < subscriptions.length; this.#next += 1) {
-        if (caused.length >= PART.deliveries || bytes >= PART.bytes) return caused;
+        if (caused.length >= MOST_AT_ONCE.deliveries || bytes >= MOST_AT_ONCE.bytes) return caused;
         const subscription = subscriptions[this.#next];
         const delivery = subscription && this.#deliver(subscription, account);
         if (delivery === undefined) continue;

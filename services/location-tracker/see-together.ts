@@ -52,19 +52,19 @@ type VehicleSighting = {
 const UNKNOWN: Vehicle = { activity: null, track: null };
 
 async function seeBatch(reports: readonly LocationReport[], options: SeeTogetherOptions): Promise<Changes[]> {
-  const looks = reports.map(looksOf);
+  const looks = reports.map(sightingsOf);
   let open = looks.flat();
   while (open.length > 0) {
-    await remember(open, options);
-    await ask(open.filter(needsPostgres), options);
-    const noted = await note(open, options);
-    const kept = await keep(noted, options);
+    await readRemembered(open, options);
+    await readActivities(open.filter(needsPostgres), options);
+    const noted = await writeActivities(open, options);
+    const kept = await writeRemembered(noted, options);
     open = open.filter((look) => !kept.has(look));
   }
-  return tell(reports, looks, options);
+  return changesOf(reports, looks, options);
 }
 
-async function remember(
+async function readRemembered(
   looks: readonly VehicleSighting[],
   { remembered, rules, now }: SeeTogetherOptions,
 ): Promise<void> {
@@ -85,7 +85,10 @@ function needsPostgres({ activity, remembered, sighting }: VehicleSighting): boo
   return remembered === undefined || (sighting.isPickedUp && remembered.vehicle.activity?.isActive !== true);
 }
 
-async function ask(looks: readonly VehicleSighting[], { activities, rules, now }: SeeTogetherOptions): Promise<void> {
+async function readActivities(
+  looks: readonly VehicleSighting[],
+  { activities, rules, now }: SeeTogetherOptions,
+): Promise<void> {
   const found = await activities.read(looks.map(({ key }) => key));
   const at = now();
   for (const look of looks) {
@@ -95,7 +98,10 @@ async function ask(looks: readonly VehicleSighting[], { activities, rules, now }
 }
 
 /** Writes changes to Postgres. Reads again, and leaves out, vehicles that another replica changed meanwhile. */
-async function note(looks: readonly VehicleSighting[], options: SeeTogetherOptions): Promise<VehicleSighting[]> {
+async function writeActivities(
+  looks: readonly VehicleSighting[],
+  options: SeeTogetherOptions,
+): Promise<VehicleSighting[]> {
   const changing = looks.flatMap((look) => {
     const [from, to] = [vehicleOf(look).activity, look.seen.vehicle.activity];
     return to === null || to === from ? [] : [{ look, change: { key: look.key, from, to } satisfies ActivityChange }];
@@ -111,12 +117,12 @@ async function note(looks: readonly VehicleSighting[], options: SeeTogetherOptio
     look.activity = activity;
     look.seen = { ...look.seen, vehicle: { ...look.seen.vehicle, activity } };
   }
-  await ask([...late], options);
+  await readActivities([...late], options);
   return looks.filter((look) => !late.has(look));
 }
 
 /** Writes changes to Redis; resolves with those that are done. */
-async function keep(
+async function writeRemembered(
   looks: readonly VehicleSighting[],
   { remembered }: SeeTogetherOptions,
 ): Promise<Set<VehicleSighting>> {
@@ -138,7 +144,7 @@ function vehicleOf({ remembered, activity }: VehicleSighting): Vehicle {
 
 const hasTrack = ({ vehicle }: Seen) => vehicle.track !== null;
 
-function looksOf(report: LocationReport): VehicleSighting[] {
+function sightingsOf(report: LocationReport): VehicleSighting[] {
   const { guid, recordedAt, latitude, longitude } = report;
   const position = { latitude: Number(latitude.text), longitude: Number(longitude.text) };
   return report.vehicles.map(({ guid: vehicle, isPickedUp }) => ({
@@ -151,7 +157,7 @@ function looksOf(report: LocationReport): VehicleSighting[] {
 }
 
 /** Returns what to announce for each report. A report that switched a vehicle on announces all that were switched on with it. */
-async function tell(
+async function changesOf(
   reports: readonly LocationReport[],
   looks: readonly (readonly VehicleSighting[])[],
   { activities }: SeeTogetherOptions,

@@ -156,7 +156,7 @@ const CLAIM = {
     returning ${COLUMNS}`,
 };
 
-const SETTLE = {
+const DELETE = {
   name: 'settle-gps-deactivations',
   text: `delete from waybell.gps_deactivations where guid = any ($1::uuid[]) returning ${COLUMNS}`,
 };
@@ -199,7 +199,7 @@ export function deactivationsIn(
     },
     claim: () => ask<Deactivation>(CLAIM, [claimMs]),
     async settle(announced) {
-      (await ask<Deactivation>(SETTLE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
+      (await ask<Deactivation>(DELETE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
     },
     publicationOf: announcementOf,
     async forget(seenBefore) {

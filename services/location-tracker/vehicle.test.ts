@@ -237,13 +237,13 @@ describe('seenAtLatest', () => {
 });
 
 describe('a vehicle in Redis', () => {
-  const told = { latitude: 1.5, longitude: -2.25, report: 'r' };
+  const announced = { latitude: 1.5, longitude: -2.25, report: 'r' };
   const activity = { isActive: true, notedAt: 3, activatedBy: 'a' };
 
   test.each<Vehicle>([
-    { activity, track: { seenAt: 4, told } },
-    { activity: { ...activity, isActive: false }, track: { seenAt: 4, told: null } },
-    { activity: null, track: { seenAt: 4, told } },
+    { activity, track: { seenAt: 4, announced } },
+    { activity: { ...activity, isActive: false }, track: { seenAt: 4, announced: null } },
+    { activity: null, track: { seenAt: 4, announced } },
     { activity, track: null },
   ])('is read as it was written, with what a later version wrote behind it: %j', (vehicle) => {
     const text = writeVehicle(vehicle);

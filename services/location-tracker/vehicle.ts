@@ -20,7 +20,7 @@ type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
   /** The last position announced to the client, and the guid of its report. */
-  told: (Position & { report: string }) | null;
+  announced: (Position & { report: string }) | null;
 };
 
 /** Null: none, or none known any more. */
@@ -55,18 +55,19 @@ export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rule
   const { activity, track } = vehicle;
   const seenAt = Math.min(sighting.recordedAt, now);
   const wasActivated = activity?.activatedBy === sighting.report;
-  const hadMoved = track?.told?.report === sighting.report;
+  const hadMoved = track?.announced?.report === sighting.report;
   if (isSilent(seenAt, { rules, now }) || isOld(vehicle, seenAt, rules)) {
     return { vehicle, isActivated: wasActivated, hasMoved: hadMoved };
   }
-  const isFar = track === null || track.told === null || greatCircleM(track.told, sighting) >= rules.distanceM;
+  const isFar =
+    track === null || track.announced === null || greatCircleM(track.announced, sighting) >= rules.distanceM;
   const hasMoved = sighting.isPickedUp && isFar;
   const { report, latitude, longitude } = sighting;
-  const told = hasMoved ? { report, latitude, longitude } : (track?.told ?? null);
+  const announced = hasMoved ? { report, latitude, longitude } : (track?.announced ?? null);
   const next = noted(vehicle, { sighting, seenAt, rules, now });
   const isActivated = next?.isActive === true && activity?.isActive !== true;
   return {
-    vehicle: { activity: next, track: { seenAt, told } },
+    vehicle: { activity: next, track: { seenAt, announced } },
     isActivated: isActivated || wasActivated,
     // Received again, a report from the future looks newer than itself.
     hasMoved: hasMoved || hadMoved,

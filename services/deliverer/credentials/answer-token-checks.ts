@@ -26,7 +26,7 @@ type SealedCredentialsRow = { sealed: string; key_id: string };
 
 const FIND = `select encode(sealed, 'base64') as sealed, key_id from waybell.credentials where guid = $1`;
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Fetches a token for credentials that were just put in, and says what came: one of the deliverers does. */
 export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: TokenChecksOptions): AsyncDisposable {
@@ -53,7 +53,7 @@ export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: Tok
     }
   }
 
-  return runEvery(look, { intervalMs: LOOK_MS, warning: 'tokens.not-checked', log });
+  return runEvery(look, { intervalMs: POLL_MS, warning: 'tokens.not-checked', log });
 }
 
 function resultOf(given: GivenToken): TokenCheckResult {

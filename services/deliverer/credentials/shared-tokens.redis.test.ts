@@ -77,7 +77,7 @@ describe('deliverers', () => {
     expect(await second.tokens.ask(need)).toEqual(given('one'));
     expect(second.fetches).toHaveLength(0);
     await until('none is to fetch it', async () => !(await isClaimed()));
-    const { found } = await sharedTokensIn({ redis, keyRing, log, clock }).look(need.guid);
+    const { found } = await sharedTokensIn({ redis, keyRing, log, clock }).readOrClaim(need.guid);
     expect(found).toMatchObject({ token: 'one', lifeMs: 3_600_000 });
     expect(found?.leftMs).toBeGreaterThan(0);
     // oxlint-disable-next-line waybell/no-elapsed-time -- of what is left no more can be left, however slow a machine is

@@ -29,7 +29,7 @@ export type FailedAttempt = {
   wasSent: boolean;
   isLast: boolean;
   /** Whether it waited before because of a fault of our own. A request that was sent is not made a third time. */
-  wasHeld: boolean;
+  hasWaited: boolean;
 };
 
 /** Limit of the receivers probed or counted. */
@@ -70,8 +70,8 @@ export class Egress implements Disposable {
   }
 
   /** Returns whether the failure is our own fault. */
-  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: FailedAttempt): Promise<boolean> {
-    if (wasSent && (!isLast || wasHeld)) return false;
+  async isOurs({ origin, address, startedAt, wasSent, isLast, hasWaited }: FailedAttempt): Promise<boolean> {
+    if (wasSent && (!isLast || hasWaited)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
@@ -115,11 +115,11 @@ export class Egress implements Disposable {
     await last?.isLost;
     if (last !== undefined) await clock.sleep(Math.max(0, last.beganAt + ROUND_MS - this.#now), this.#closing.signal);
     this.#next = undefined;
-    this.#round = { beganAt: this.#now, isLost: this.#look() };
+    this.#round = { beganAt: this.#now, isLost: this.#check() };
     return this.#round.isLost;
   }
 
-  async #look(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const tally = await this.#ask();
     if (!isLostBy(tally)) return false;
     if (this.isSuspected) return true;
@@ -189,7 +189,7 @@ export class Egress implements Disposable {
 
   /** Whether the name does not resolve, or resolves to another address than when its receiver answered. */
   #isAstray(origin: string, address: string | undefined): boolean {
-    return address === undefined || this.#receivers.isElsewhere(origin, address);
+    return address === undefined || this.#receivers.isAtOtherAddress(origin, address);
   }
 
   /** Forgets receivers that stay unreachable while others can be reached: they themselves are away. */
@@ -278,7 +278,7 @@ class Receivers {
   }
 
   /** Whether it last answered at another address. */
-  isElsewhere(origin: string, address: string): boolean {
+  isAtOtherAddress(origin: string, address: string): boolean {
     return (this.addressOf(origin) ?? address) !== address;
   }
 

@@ -60,7 +60,7 @@ export class CapacityNotifier {
       const free = slots.free(endpointClass) + (isHung ? this.#reserved.size : 0);
       const most = Math.max(free, isHung ? 0 : LEAST_NOTIFIED);
       while (this.#notified[endpointClass] < most) {
-        const endpoint = this.#slotQueues.take(slots, endpointClass);
+        const endpoint = this.#slotQueues.dequeue(slots, endpointClass);
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
         if (isHung) this.#reserve(endpoint);

@@ -104,7 +104,7 @@ export class Endpoints {
 
   figures() {
     return {
-      slots: this.#slots.held(),
+      slots: this.#slots.used(),
       inHand: this.#inHand.count,
       endpoints: this.#known.count,
       hung: this.#known.countHung(),
@@ -179,7 +179,7 @@ export class Endpoints {
   #grant(endpoint: KnownEndpoint): Admission {
     this.#notifier.release(endpoint);
     const request = endpoint.begin(this.#now, this.#end);
-    this.#slots.take(request.endpointClass, endpoint.account);
+    this.#slots.acquire(request.endpointClass, endpoint.account);
     this.#refresh(endpoint);
     return request;
   }
@@ -187,7 +187,7 @@ export class Endpoints {
   readonly #end = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>): void => {
     const { endpoint } = request;
     endpoint.end(request, { ...ended, now: this.#now });
-    this.#slots.giveBack(request, endpoint.account);
+    this.#slots.release(request, endpoint.account);
     if (this.#isResting(endpoint)) endpoint.waiting.fresh().forEach((waiter) => this.#dismiss(waiter));
     this.#check(endpoint);
   };
@@ -227,8 +227,8 @@ export class Endpoints {
   /** Gives free slots to rooms and to waiters. */
   #serve(): void {
     this.#notifier.notify();
-    let endpoint = this.#slotQueues.take(this.#slots);
-    for (; endpoint !== undefined; endpoint = this.#slotQueues.take(this.#slots)) {
+    let endpoint = this.#slotQueues.dequeue(this.#slots);
+    for (; endpoint !== undefined; endpoint = this.#slotQueues.dequeue(this.#slots)) {
       const waiter = this.#mayBegin(endpoint) ? endpoint.waiting.next() : undefined;
       if (waiter !== undefined) this.#inHand.remove(waiter);
       if (waiter === undefined) this.#refresh(endpoint);

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
 import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
-import { Rest, Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
+import { Rest, Window, type LimitShare, type ShareOf, type WindowLimits } from './window.ts';
 
 // Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array.
 
@@ -116,7 +116,7 @@ export class RunningRequest implements GrantedRequest {
 }
 
 type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince'> & {
-  partOf: PartOf;
+  shareOf: ShareOf;
   window: { limits: WindowLimits; startSize: number };
 };
 
@@ -124,7 +124,7 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
 const NO_WAITERS: Omit<WaitingDeliveries<WaiterInHand>, 'add'> = new WaitingDeliveries<WaiterInHand>();
 
 /** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
-const PROBE_PART = 1 / 4;
+const PROBE_PAUSE_SHARE = 1 / 4;
 /** … and its bounds. */
 const PROBE_LEAST_MS = 1_000;
 const PROBE_MOST_MS = 60_000;
@@ -149,7 +149,7 @@ export class KnownEndpoint implements LimitShare {
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
-  readonly #partOf: PartOf;
+  readonly #shareOf: ShareOf;
   #proven: Exclude<EndpointClass, 'hung'> = 'new';
   /** Requests under way, in the order in which they began: those that may still be answered in time, and silent ones. */
   #running = emptyList<RunningRequest>();
@@ -165,18 +165,18 @@ export class KnownEndpoint implements LimitShare {
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
-  constructor({ key, account, hostUsage, hungSince, partOf, window }: NewEndpoint) {
+  constructor({ key, account, hostUsage, hungSince, shareOf, window }: NewEndpoint) {
     this.key = key;
     this.account = account;
     this.hostUsage = hostUsage;
     this.#hungSince = hungSince;
-    this.#partOf = partOf;
-    this.window = new Window(window.limits, { size: window.startSize, share: this });
+    this.#shareOf = shareOf;
+    this.window = new Window(window.limits, { size: window.startSize, owner: this });
   }
 
   /** This process's part of its limits, from 0 to 1; the other deliverers have the rest. */
-  get part(): number {
-    return this.#partOf(this.key);
+  get share(): number {
+    return this.#shareOf(this.key);
   }
 
   /** Deliveries in hand that wait for it. */
@@ -222,7 +222,7 @@ export class KnownEndpoint implements LimitShare {
     if (this.#mayProbeSoon) return -Infinity;
     const since = this.#hungSince ?? this.#lastBegan;
     // Solves pause = part × (last + pause - since).
-    return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PART));
+    return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PAUSE_SHARE));
   }
 
   /** When to ask again for a probe that may not begin now: one pause later, where others than its last one forbid it. */
@@ -323,7 +323,7 @@ export class KnownEndpoint implements LimitShare {
   }
 
   #probePauseMs(hungForMs: number): number {
-    return Math.min(Math.max(hungForMs * PROBE_PART, PROBE_LEAST_MS) / this.part, PROBE_MOST_MS);
+    return Math.min(Math.max(hungForMs * PROBE_PAUSE_SHARE, PROBE_LEAST_MS) / this.share, PROBE_MOST_MS);
   }
 
   #hang(beganAt: number): void {

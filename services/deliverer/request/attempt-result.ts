@@ -70,7 +70,7 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
     ...(said !== undefined && { error: said }),
     ...(url !== null && { url: shownUrl(url) }),
     ...(lostAt && { lostAt }),
-    ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(sent))) }),
+    ...(trace.received && { body: maskedHead(masked(trace.received, secretsIn(sent))) }),
     ...brokenRuleIn(error),
   };
 }

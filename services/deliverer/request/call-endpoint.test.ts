@@ -20,7 +20,6 @@ import { anAuthority, aSelfSignedCertificate } from '../testing/certificate.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
-import { judge } from './attempt-result.ts';
 
 const LONG_MS = 60_000;
 const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
@@ -601,10 +600,4 @@ describe('callEndpoint leaves no timer behind', () => {
     await call('ftp://127.0.0.1/', { clock });
     expect(clock.nextAt()).toBeUndefined();
   });
-});
-
-test('a response of 200 to 299 is a delivery, and no other', () => {
-  const all = Array.from({ length: 900 }, (_, place) => 100 + place);
-  const delivered = all.filter((status) => judge(status).isDelivered);
-  expect(delivered).toEqual(Array.from({ length: 100 }, (_, place) => 200 + place));
 });

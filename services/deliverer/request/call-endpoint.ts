@@ -251,8 +251,8 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
     callEndpoint(request, (ended) => {
       if (ended instanceof Error) return onEnd(ended);
       const { callbackUrl, delivery, isLast } = request;
-      const wasHeld = delivery.waited?.why === 'egress';
-      const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, wasHeld }, egress);
+      const hasWaited = delivery.waited?.why === 'egress';
+      const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, hasWaited }, egress);
       if (judged instanceof Promise) judged.then(onEnd, onEnd);
       else onEnd(judged);
     });
@@ -262,7 +262,7 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
 /** Makes the request for a token, and judges as thoroughly as of a last attempt: several deliveries may wait for it. */
 export function judgeTokenUrl({ callTokenUrl, egress, clock }: JudgeTokenUrlOptions): CallTokenUrl {
   return async (request) => {
-    const made = { origin: hostOf(request.url), startedAt: clock.now(), isLast: true, wasHeld: false };
+    const made = { origin: hostOf(request.url), startedAt: clock.now(), isLast: true, hasWaited: false };
     const { result, body } = await callTokenUrl(request);
     return { result: await judge(result, made, egress), body };
   };

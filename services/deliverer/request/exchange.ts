@@ -281,8 +281,8 @@ class HttpExchange implements ConnectionObserver {
     const connection = this.#connection();
     if (connection !== undefined) this.#trace.connection = connection;
     if (error !== undefined && this.#begunOver !== undefined && this.#begunOver === connection) {
-      const { held } = connection.head ?? {};
-      if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
+      const { received } = connection.head ?? {};
+      if (received !== undefined) this.#trace.received = excerpt([received.subarray(0, this.#limits.keptBytes)]);
     }
     const { ended } = this.#sending;
     if (error !== undefined && this.#refusal !== undefined)

@@ -43,7 +43,7 @@ export class HeadReader {
   }
 
   /** The part of a head that has come, or the bytes that were no head. */
-  get held(): Buffer {
+  get received(): Buffer {
     return Buffer.from(this.#text, 'latin1');
   }
 

@@ -41,7 +41,7 @@ function rewriteHeads(socket: Socket, connection: Connection, head: HeadReader):
   };
 }
 
-const LOOK_EVERY_MS = 100;
+const CHECK_MS = 100;
 
 /**
  * Ends a connection on which more than about `limitBytes` come for one request, or after it. The head reader counts headers
@@ -67,7 +67,7 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       if (error === null) {
         open.set(socket, target.connection);
         // The system's timer, not a given clock: it protects this process.
-        looking ??= setInterval(look, LOOK_EVERY_MS).unref();
+        looking ??= setInterval(look, CHECK_MS).unref();
         socket.once('close', () => {
           open.delete(socket);
           if (open.size > 0) return;

@@ -27,7 +27,7 @@ export type Trace = {
   /** Present for redirects that say where they lead. */
   location?: string | undefined;
   /** The beginning of an invalid or incomplete response. */
-  held?: string;
+  received?: string;
 };
 
 /** Has all members from the start, for later notes. */

@@ -11,7 +11,7 @@ export const NEED: TokenNeed = {
 
 /** For a process that shares no tokens. */
 export const UNSHARED: SharedTokens = {
-  look: async () => ({ found: undefined, isOursToFetch: true }),
+  readOrClaim: async () => ({ found: undefined, isOursToFetch: true }),
   share: async () => undefined,
 };
 

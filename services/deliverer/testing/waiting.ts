@@ -117,7 +117,7 @@ export class ADeliverer {
     some.living += 1;
     this.flow = new Flow({
       endpoints: { ...ENDPOINTS, slots },
-      held: { messages: 1_000, bytes: 2 ** 30 },
+      inHandLimit: { messages: 1_000, bytes: 2 ** 30 },
       limits: { ofAccount: MUCH, allBytes: MUCH.bytes },
       maxAgeMs: MAX_AGE_MS,
       store: this.#watched(some.waiting.storeFor(`deliverer ${some.all.length}`)),

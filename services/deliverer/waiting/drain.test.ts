@@ -135,7 +135,7 @@ describe('a deliverer with rooms', () => {
 
   test('has no more in hand than it may', async () => {
     await using some = new SomeDeliverers();
-    const one = some.start({ held: { messages: 10, bytes: 2 ** 30 } });
+    const one = some.start({ inHandLimit: { messages: 10, bytes: 2 ** 30 } });
     for (const place of numbered(5)) {
       const to = aTarget(`t${place}`);
       await some.store.put(numbered(5).map((row) => aRow(`${place} ${row}`, { to })));

@@ -17,7 +17,7 @@ type DrainOptions = {
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
   /** Limit of the rows in hand. */
-  held: InHandLimit;
+  inHandLimit: InHandLimit;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   onTaken: (rows: number) => void;
@@ -26,9 +26,9 @@ type DrainOptions = {
   log: Log;
 };
 
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Rows settled at once. */
-const MOST_SETTLED = 500;
+const MOST_DELETED = 500;
 const WARNING = 'waiting.away: what waits for endpoints waits on';
 
 /**
@@ -39,28 +39,28 @@ export class Drain {
   readonly #options: DrainOptions;
   readonly rooms: ClaimedRooms;
   readonly #inHand: RowsInHand;
-  readonly #take: RowReader;
+  readonly #reader: RowReader;
   readonly #ends: EndRows;
-  readonly #look: RoomScan;
+  readonly #scanner: RoomScan;
   readonly #due: DueRooms;
   readonly #pauses = new PauseReasons();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
-  #toSettle: RowInHand[] = [];
+  #toDelete: RowInHand[] = [];
   readonly #toRelease = new Map<RoomInHand, Released>();
-  readonly #named: RequestedRooms;
+  readonly #requested: RequestedRooms;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
 
   constructor(options: DrainOptions, consuming: ConsumeCallbacks) {
     this.#options = options;
-    const { store, broker, held, clock, log } = options;
+    const { store, broker, inHandLimit, clock, log } = options;
     this.#onFailed = throttledWarning(log, WARNING, clock);
     this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
-    this.#named = new RequestedRooms(this.rooms);
+    this.#requested = new RequestedRooms(this.rooms);
     const onDone = (row: RowInHand) => {
-      this.#toSettle.push(row);
+      this.#toDelete.push(row);
       this.#work();
     };
     this.#inHand = new RowsInHand({ consuming, onDone, onFreed: (room) => this.#freed(room) });
@@ -68,28 +68,28 @@ export class Drain {
       ...options,
       rooms: this.rooms,
       inHand: this.#inHand,
-      limit: held,
+      limit: inHandLimit,
       isPaused: () => this.#isPaused,
       onFailed: this.#onFailed,
     };
     this.#ends = new EndRows(common);
-    this.#take = new RowReader({
+    this.#reader = new RowReader({
       ...common,
-      onIdle: (own, afterMs) => this.#leave(own, afterMs),
-      onTooOld: (own) => void this.#ends.endTooOld(own).then((isDone) => isDone && this.#take.want(own)),
+      onIdle: (claimed, afterMs) => this.#leave(claimed, afterMs),
+      onTooOld: (claimed) => void this.#ends.endTooOld(claimed).then((isDone) => isDone && this.#reader.check(claimed)),
     });
-    this.#look = new RoomScan({
+    this.#scanner = new RoomScan({
       ...common,
       ends: this.#ends,
       onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
-      onLooked: (own) => this.#take.want(own),
+      onScanned: (claimed) => this.#reader.check(claimed),
     });
     this.#due = new DueRooms({ ...common, onDue: () => this.#claimSoon() });
     broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     // A long look must not cost the claims.
-    this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, () => this.#poll())];
+    this.#timed = [again(RENEW_MS, () => this.#renew()), again(POLL_MS, () => this.#poll())];
   }
 
   /** Controls for the line, the same as those of a queue's consumer. */
@@ -97,7 +97,7 @@ export class Drain {
     return {
       pause: async (reason) => {
         this.#pauses.pause(reason);
-        for (const own of this.rooms.all()) this.#take.want(own);
+        for (const claimed of this.rooms.all()) this.#reader.check(claimed);
       },
       resume: (reason) => {
         this.#pauses.resume(reason);
@@ -109,27 +109,27 @@ export class Drain {
 
   /** Called when an endpoint has room: its room is claimed, due or not. */
   hasCapacity(endpoint: string): void {
-    const own = this.rooms.get(endpoint);
-    if (own !== undefined && !own.isLeaving) return this.#take.want(own);
-    this.#named.add(endpoint);
+    const claimed = this.rooms.get(endpoint);
+    if (claimed !== undefined && !claimed.isLeaving) return this.#reader.check(claimed);
+    this.#requested.add(endpoint);
     this.#work();
   }
 
   /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
-    const own = this.rooms.get(endpoint);
-    if (own?.shutForMs === undefined || !own.isUnprobed) return undefined;
-    return own.shutForMs + this.#options.clock.now() - own.claimedAt;
+    const claimed = this.rooms.get(endpoint);
+    if (claimed?.shutForMs === undefined || !claimed.isUnprobed) return undefined;
+    return claimed.shutForMs + this.#options.clock.now() - claimed.claimedAt;
   }
 
   /** Looks through a room with a row that has moved or lost its target. */
   scan(room: string): void {
-    const own = this.rooms.get(room);
-    if (own !== undefined) this.#look.want(own, true);
+    const claimed = this.rooms.get(room);
+    if (claimed !== undefined) this.#scanner.request(claimed, true);
   }
 
   /** Whether this process still has the row, and so may publish its effects. */
-  holds(key: RowKey): boolean {
+  hasInHand(key: RowKey): boolean {
     this.rooms.expire();
     return this.#inHand.has(key);
   }
@@ -137,7 +137,10 @@ export class Drain {
   figures(): { claimed: number; shut: number } {
     const { endpoints } = this.#options;
     const rooms = [...this.rooms.all()];
-    return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnprobed || endpoints.isHung(own.room)).length };
+    return {
+      claimed: rooms.length,
+      shut: rooms.filter((claimed) => claimed.isUnprobed || endpoints.isHung(claimed.room)).length,
+    };
   }
 
   /** Gives up its rooms. To be disposed of once nothing is in hand. */
@@ -147,9 +150,9 @@ export class Drain {
     this.#ends.close();
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     this.#work();
-    await this.#worked();
-    for (const own of this.rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
-    await this.#worked();
+    await this.#idle();
+    for (const claimed of this.rooms.all()) if (this.#inHand.countOf(claimed.room) === 0) this.#leave(claimed);
+    await this.#idle();
     this.rooms.close();
   }
 
@@ -158,46 +161,46 @@ export class Drain {
   }
 
   async #renew(): Promise<void> {
-    for (const own of await this.rooms.renew()) this.#begin(own);
+    for (const claimed of await this.rooms.renew()) this.#begin(claimed);
   }
 
   async #poll(): Promise<void> {
-    this.rooms.endTurns();
-    for (const own of this.rooms.all()) this.#take.want(own);
+    this.rooms.yieldOldest();
+    for (const claimed of this.rooms.all()) this.#reader.check(claimed);
     this.#claimSoon();
     await this.#working;
   }
 
   #claimSoon(): void {
     this.#isPollDue = true;
-    this.#named.look();
+    this.#requested.recheck();
     this.#work();
   }
 
-  #begin(own: RoomInHand): void {
-    if (own.changes > 0 || own.overBefore !== undefined) this.#look.want(own);
-    this.#take.want(own);
+  #begin(claimed: RoomInHand): void {
+    if (claimed.changes > 0 || claimed.overBefore !== undefined) this.#scanner.request(claimed);
+    this.#reader.check(claimed);
   }
 
   #freed(room: string): void {
-    const own = this.rooms.get(room);
-    if (own === undefined) return;
-    this.#take.want(own);
+    const claimed = this.rooms.get(room);
+    if (claimed === undefined) return;
+    this.#reader.check(claimed);
     this.#due.hasCapacity();
   }
 
   /** Leaves a room without rows in hand or to take now. */
-  #leave(own: RoomInHand, afterMs?: number): void {
+  #leave(claimed: RoomInHand, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
-    const since = endpoints.hungSince(own.room);
-    const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
+    const since = endpoints.hungSince(claimed.room);
+    const shutForMs = since === undefined ? this.shutForMs(claimed.room) : clock.now() - since;
     const released = {
-      room: own.room,
+      room: claimed.room,
       ...(afterMs !== undefined && { afterMs }),
       ...(shutForMs !== undefined && { shutForMs }),
     };
-    own.isLeaving = true;
-    this.#toRelease.set(own, released);
+    claimed.isLeaving = true;
+    this.#toRelease.set(claimed, released);
     this.#work();
   }
 
@@ -211,9 +214,9 @@ export class Drain {
     let isAway = false;
     try {
       await Promise.resolve();
-      await this.#settle();
+      await this.#deleteHandled();
       await this.#release();
-      if (this.#named.isDue) await this.#claimNamed();
+      if (this.#requested.isDue) await this.#claimRequested();
       if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
       isAway = true;
@@ -222,26 +225,26 @@ export class Drain {
       this.#isWorking = false;
     }
     // Otherwise the next look tries it again.
-    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#named.isDue || this.#isPollDue))
+    if (!isAway && (this.#toDelete.length + this.#toRelease.size > 0 || this.#requested.isDue || this.#isPollDue))
       this.#work();
   }
 
-  async #worked(): Promise<void> {
+  async #idle(): Promise<void> {
     while (this.#isWorking) await this.#working;
   }
 
-  async #settle(): Promise<void> {
-    const rows = this.#toSettle.splice(0, MOST_SETTLED).filter((row) => this.#inHand.holds(row));
+  async #deleteHandled(): Promise<void> {
+    const rows = this.#toDelete.splice(0, MOST_DELETED).filter((row) => this.#inHand.isCurrent(row));
     if (rows.length === 0) return;
     try {
       await this.#options.store.settle(rows);
     } catch (error) {
-      this.#toSettle.push(...rows);
+      this.#toDelete.push(...rows);
       throw error;
     }
     for (const { room } of rows) {
-      const own = this.rooms.get(room);
-      if (own !== undefined) Object.assign(own, { isUnprobed: false, crashes: 0, lives: true });
+      const claimed = this.rooms.get(room);
+      if (claimed !== undefined) Object.assign(claimed, { isUnprobed: false, crashes: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
   }
@@ -253,21 +256,21 @@ export class Drain {
     try {
       await this.rooms.release(leaving.map(([, released]) => released));
     } catch (error) {
-      for (const [{ room }] of leaving) this.#named.add(room);
+      for (const [{ room }] of leaving) this.#requested.add(room);
       throw error;
     } finally {
-      this.#named.look();
+      this.#requested.recheck();
     }
     this.#due.hasCapacity();
   }
 
-  async #claimNamed(): Promise<void> {
-    for (const own of await this.#named.claim({ isPaused: this.#isPaused })) this.#begin(own);
+  async #claimRequested(): Promise<void> {
+    for (const claimed of await this.#requested.claim({ isPaused: this.#isPaused })) this.#begin(claimed);
   }
 
   async #claimDue(): Promise<void> {
     this.#isPollDue = false;
-    if (!this.#isPaused) for (const own of await this.#due.claim()) this.#begin(own);
+    if (!this.#isPaused) for (const claimed of await this.#due.claim()) this.#begin(claimed);
   }
 }
 
@@ -288,7 +291,7 @@ class RequestedRooms {
   }
 
   /** Checks whether some have become due. */
-  look(): void {
+  recheck(): void {
     this.isDue ||= this.#names.size > 0;
   }
 
@@ -299,9 +302,9 @@ class RequestedRooms {
     const left = isPaused ? 0 : Math.max(0, MOST_ROOMS - this.#rooms.count);
     const rooms = [...this.#names].filter((room) => this.#rooms.get(room) === undefined).slice(0, left);
     if (rooms.length === 0) return [];
-    const claimed = await this.#rooms.claim({ kind: 'named', rooms });
+    const found = await this.#rooms.claim({ kind: 'named', rooms });
     for (const room of rooms) this.#names.delete(room);
-    return claimed;
+    return found;
   }
 }
 
@@ -334,27 +337,27 @@ class DueRooms {
   /** Resolves with new rooms, and own ones that changed. */
   async claim(): Promise<RoomInHand[]> {
     const { endpoints, rooms } = this.#options;
-    const { open, shut, known } = this.#room();
-    const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
-    const fresh = claimed.filter((own) => !known.has(own));
+    const { open, shut, known } = this.#limits();
+    const found = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
+    const fresh = found.filter((claimed) => !known.has(claimed));
     const opened = fresh.filter(({ isUnprobed }) => !isUnprobed);
     // It was open for its last process, or is new: this process may still count it as hung.
     for (const { room } of opened) endpoints.probeSoon(room);
     if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
-    if (open > 0 && opened.length >= open) this.#soon();
-    return claimed;
+    if (open > 0 && opened.length >= open) this.#claimSoon();
+    return found;
   }
 
   /** Notes that one more may be claimed. */
   hasCapacity(): void {
-    if (this.#areMoreShut) this.#soon();
+    if (this.#areMoreShut) this.#claimSoon();
   }
 
   close(): void {
     this.#more?.[Symbol.dispose]();
   }
 
-  #room(): { open: number; shut: number; known: ReadonlySet<RoomInHand> } {
+  #limits(): { open: number; shut: number; known: ReadonlySet<RoomInHand> } {
     const { endpoints, rooms, inHand, limit } = this.#options;
     const known = new Set(rooms.all());
     const left = Math.max(0, MOST_ROOMS - known.size);
@@ -368,7 +371,7 @@ class DueRooms {
     return { open, shut, known };
   }
 
-  #soon(): void {
+  #claimSoon(): void {
     this.#more ??= this.#options.clock.after(MORE_MS, () => {
       this.#more = undefined;
       this.#options.onDue();

@@ -21,7 +21,7 @@ import { Drain } from './drain.ts';
 export type FlowOptions = {
   endpoints: EndpointsOptions;
   /** Limit of the rows from rooms in hand. */
-  held: InHandLimit;
+  inHandLimit: InHandLimit;
   limits: WaitingLimits;
   maxAgeMs: number;
   store: WaitingStore;
@@ -37,8 +37,8 @@ export type FlowOptions = {
   now: () => number;
 };
 
-const LOOK_MS = 1_000;
-const LOOK_AFTER_MS = 10_000;
+const POLL_MS = 1_000;
+const HELD_POLL_MS = 10_000;
 const RELEASE_LIMIT_MS = 3_000;
 const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
@@ -63,8 +63,8 @@ export class Flow {
       clock,
       onCapacity: (endpoint) => this.#puts.noteCapacity(endpoint) || this.#drain?.hasCapacity(endpoint),
       // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
-      partOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
-      partOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
+      shareOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
+      shareOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
       hungForMs: (endpoint) => this.#hungForMs(endpoint),
     });
     this.#puts = new PutDeliveries({
@@ -82,10 +82,10 @@ export class Flow {
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     this.#timed = [
       every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
-      every(LOOK_MS, () => this.#readShut()),
-      every(LOOK_AFTER_MS, () => store.lookAfterHeld()),
+      every(POLL_MS, () => this.#readShut()),
+      every(HELD_POLL_MS, () => store.lookAfterHeld()),
       // Reading all rows of an account takes long.
-      every(LOOK_MS, () => this.#limits.look()),
+      every(POLL_MS, () => this.#limits.check()),
     ];
   }
 
@@ -111,7 +111,7 @@ export class Flow {
     return {
       admit: this.endpoints.admit,
       retain: this.#puts.retain,
-      isClaimed: (key) => this.#drain?.holds(key) ?? false,
+      isClaimed: (key) => this.#drain?.hasInHand(key) ?? false,
       onMoved: (room) => this.#drain?.scan(room),
     };
   }
@@ -137,7 +137,7 @@ export class Flow {
   async #release(): Promise<void> {
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     await this.#drain?.[Symbol.asyncDispose]();
-    await Promise.all([this.#options.deliverers.leave(), this.#limits.look()]);
+    await Promise.all([this.#options.deliverers.leave(), this.#limits.check()]);
   }
 
   async #readShut(): Promise<void> {
@@ -281,22 +281,22 @@ const SELDOM_MS = 10_000;
 /** Ends the oldest deliveries of an account beyond its limit, or of the largest account beyond the limit for all. */
 class KeepLimits {
   readonly #options: KeepLimitsOptions;
-  #lookAt = -Infinity;
+  #checkAt = -Infinity;
 
   constructor(options: KeepLimitsOptions) {
     this.#options = options;
   }
 
   hasPut(): void {
-    this.#lookAt = -Infinity;
+    this.#checkAt = -Infinity;
   }
 
   /** To be called once a second. Sums only select the accounts to read, and are recounted if they were wrong. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { store, limits, clock } = this.#options;
     await store.flushSums();
-    if (clock.now() < this.#lookAt) return;
-    this.#lookAt = clock.now() + SELDOM_MS;
+    if (clock.now() < this.#checkAt) return;
+    this.#checkAt = clock.now() + SELDOM_MS;
     const { beyond } = await store.sumsBeyond(limits);
     for (const { holder, mayHave } of beyond) await store.endBeyond(holder, mayHave);
   }

@@ -41,18 +41,18 @@ export class OpenRequests implements AsyncDisposable {
   readonly #warn: (error: unknown) => void;
   #done: TakenKey[] = [];
   #back: TakenKey[] = [];
-  #leaving: Promise<void> | undefined;
+  #finishing: Promise<void> | undefined;
   #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {
     const { clock, log } = options;
     this.#options = options;
     this.#warn = throttledWarning(log, WARNING, clock);
-    const work = () => Promise.all([this.#postpone(), this.#leave()]).then(() => undefined);
+    const work = () => Promise.all([this.#postpone(), this.#finish()]).then(() => undefined);
     this.#postponing = runEvery(work, { intervalMs: POSTPONE_MS, warning: WARNING, log, clock });
   }
 
-  readonly hold: StoreRunning<Delivery> = async ({ message, parsed: delivery }, onCut) => {
+  readonly storeRunning: StoreRunning<Delivery> = async ({ message, parsed: delivery }, onCut) => {
     const bytes = message.body.length;
     if (delivery.room === undefined || this.#bytes + bytes > MOST_BYTES) return undefined;
     this.#bytes += bytes;
@@ -79,7 +79,7 @@ export class OpenRequests implements AsyncDisposable {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const left = this.#leaving ?? this.#leave().catch(this.#warn);
+    const left = this.#finishing ?? this.#finish().catch(this.#warn);
     const closed = Promise.all([this.#postponing[Symbol.asyncDispose](), left]);
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
   }
@@ -116,10 +116,10 @@ export class OpenRequests implements AsyncDisposable {
   #end(request: OpenRequest, to: TakenKey[]): void {
     if (!this.#forget(request)) return;
     to.push(request.key);
-    this.#leaving ??= Promise.resolve()
-      .then(() => this.#leave())
+    this.#finishing ??= Promise.resolve()
+      .then(() => this.#finish())
       .catch(this.#warn)
-      .finally(() => (this.#leaving = undefined));
+      .finally(() => (this.#finishing = undefined));
   }
 
   #forget(request: OpenRequest): boolean {
@@ -133,7 +133,7 @@ export class OpenRequests implements AsyncDisposable {
    * Settles finished rows, and makes given-back ones due. A row that cannot be settled now is settled later; if it is taken
    * before, it is recognised as a repeat.
    */
-  async #leave(): Promise<void> {
+  async #finish(): Promise<void> {
     const { store } = this.#options;
     while (this.#done.length + this.#back.length > 0) {
       const [done, back] = [this.#done.splice(0), this.#back.splice(0)];
