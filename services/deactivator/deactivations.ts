@@ -6,12 +6,6 @@ import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
-type DeactivationsOptions = {
-  claimMs: number;
-  /** Called when a deactivation was published: once for each, unless the process dies in between. */
-  onPublished: (deactivated: Deactivated) => void;
-};
-
 type DeactivatedRow = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
 
 const AT_ONCE = 100;
@@ -37,10 +31,13 @@ const DELETE = {
     returning ${COLUMNS}`,
 };
 
-/** Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. */
+/**
+ * Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. `onPublished` is called once for
+ * each, unless the process dies in between.
+ */
 export function deactivationsIn(
   postgres: Postgres,
-  { claimMs, onPublished }: DeactivationsOptions,
+  { claimMs, onPublished }: { claimMs: number; onPublished: (deactivated: Deactivated) => void },
 ): ClaimedRows<Deactivated> {
   async function ask(statement: { name: string; text: string }, values: unknown[]): Promise<Deactivated[]> {
     const { rows } = await whenAvailable(postgres, () => postgres.query<DeactivatedRow>({ ...statement, values }));
@@ -53,8 +50,8 @@ export function deactivationsIn(
   return {
     claimMs,
     claim: () => ask(CLAIM, [claimMs]),
-    async settle(told) {
-      const keys = [told.map(({ subscription }) => subscription), told.map(({ generation }) => generation)];
+    async settle(published) {
+      const keys = [published.map(({ subscription }) => subscription), published.map(({ generation }) => generation)];
       (await ask(DELETE, keys)).forEach(onPublished);
     },
     publicationOf: (deactivated) => publishOutcomes([deactivated]),

@@ -7,7 +7,7 @@ import { announceDeactivations, deactivationsIn } from './deactivations.ts';
 import { noticesIn, startTroubleNotices, startCertificateNotices } from './notices.ts';
 import { startSweep, switchOffIn } from './switch-off.ts';
 
-/** Looking at each room costs a tenth of a second where there are ten thousand. */
+/** Reading each room costs a tenth of a second if there are ten thousand. */
 const TROUBLE_EVERY_MS = 10_000;
 
 export type Deactivator = {

@@ -40,8 +40,8 @@ export function noticesIn(postgres: Postgres, { claimMs }: { claimMs: number }):
       const claimed = () => postgres.query<{ notice: OperationsNotice }>({ ...CLAIM, values: [claimMs] });
       return (await whenAvailable(postgres, claimed)).rows.map(({ notice }) => notice);
     },
-    async settle(told) {
-      const values = [told.map(({ guid }) => guid)];
+    async settle(published) {
+      const values = [published.map(({ guid }) => guid)];
       await whenAvailable(postgres, () => postgres.query({ ...MARK_PUBLISHED, values }));
     },
     publicationOf: (notice) => ({
@@ -77,16 +77,16 @@ export function startTroubleNotices(
   postgres: Postgres,
   { intervalMs, log }: { intervalMs: number; log: Log },
 ): AsyncDisposable {
-  async function tell(): Promise<void> {
+  async function write(): Promise<void> {
     for (const statement of STATEMENTS) await whenAvailable(postgres, () => postgres.query(statement));
   }
-  return runEvery(tell, { intervalMs, warning: 'trouble.not-told', log });
+  return runEvery(write, { intervalMs, warning: 'trouble.not-told', log });
 }
 
 /** A notice is published this long before a certificate ends: an authority may take weeks for the next one. */
 const SOON = "interval '30 days'";
 
-const TELL = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
+const TELL_ENDING = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
 const COUNT = {
   name: 'count-certificates',
   text: `select valid, ending, over from waybell.count_certificates(${SOON})`,
@@ -100,12 +100,12 @@ export function startCertificateNotices(
   { intervalMs, log, metrics }: TellCertificatesOptions,
 ): AsyncDisposable {
   const gauge = gaugeCertificates(metrics);
-  async function tell(): Promise<void> {
-    await whenAvailable(postgres, () => postgres.query(TELL));
+  async function write(): Promise<void> {
+    await whenAvailable(postgres, () => postgres.query(TELL_ENDING));
     const { rows } = await whenAvailable(postgres, () => postgres.query<Record<string, number>>(COUNT));
     for (const [state, certificates] of Object.entries(rows[0] ?? {})) gauge.set({ state }, certificates);
   }
-  return runEvery(tell, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
+  return runEvery(write, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
 }
 
 export function gaugeCertificates(metrics: Metrics): Gauge<'state'> {

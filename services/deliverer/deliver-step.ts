@@ -15,8 +15,8 @@ export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 
 export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
   const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  /** Ends a delivery that waited with its effects only while it is held. */
-  const ifHeld = (delivery: Delivery, end: End): End => {
+  /** Ends a delivery that waited with its effects only while this process has the claim to its row. */
+  const ifClaimed = (delivery: Delivery, end: End): End => {
     const { waited } = delivery;
     if (waited === undefined) return end;
     const key = rowKeyOf(delivery, waited);
@@ -32,7 +32,7 @@ export function deliverStep({ config, ...options }: DeliverStepOptions): Step<De
       const begin = await handle(deliveries);
       return (place, end) => {
         const delivery = deliveries[place];
-        begin(place, delivery === undefined ? end : ifHeld(delivery, end));
+        begin(place, delivery === undefined ? end : ifClaimed(delivery, end));
       };
     },
     drainsWhileBlocked: true,

@@ -129,8 +129,8 @@ class DeliveryHandler {
   }
 
   /**
-   * A redelivered delivery may have been put into its room. The rooms are not queried together with the targets: a batch may have
-   * repeats, and whichever process made their attempt could not delete their rows any more. Never rejects.
+   * A redelivered delivery may have been put into its room. Queried for those alone that are begun, not for a whole batch: after
+   * `retain` the process that attempts a row cannot delete it any more, which repeats in the batch must not cause. Never rejects.
    */
   async #decideUnlessWaiting(lookedUp: LookedUp<DeliveryTarget>): Promise<void> {
     const { delivery, target, end } = lookedUp;

@@ -16,11 +16,9 @@ import { isTraceparent } from '@waybell/runtime/traceparent';
 import type { FindSubscriptions, FoundSubscriptions, ActiveSubscription } from './find-subscriptions.ts';
 
 /** An event as it arrived, its size, and its trace. */
-export type Arrival = Pick<Routing, 'event' | 'keptFor' | 'traceparent'> & { bytes: number };
-
-/** An event to route, and its trace. */
-type Routing = {
+export type Arrival = {
   event: Event;
+  bytes: number;
   /** Returns the event as it was published, for these accounts. */
   keptFor: (accounts: readonly string[]) => KeptEvent;
   traceparent?: string;
@@ -38,20 +36,20 @@ const DELIVERY_OVERHEAD_BYTES = 2_560;
 
 /** Memory for deliveries under way at once, over all events that cause many or large ones. */
 const BUDGET_BYTES = 8 * MOST_AT_ONCE.bytes;
-/** An event whose deliveries need less takes nothing from the budget. */
+/** An event whose deliveries need less does not count in the budget. */
 const SMALL_BYTES = 2 ** 16;
 
 /**
  * Routes events: each causes a delivery for each subscription of each receiving account, and a record of its fate. Many or large
- * deliveries are caused in parts, by only a few events at a time.
+ * deliveries are caused in batches, by only a few events at a time.
  */
 export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Handler<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
   function route(arrival: Arrival, found: FoundSubscriptions, taken: number): Fate {
-    const parts = new FanOut(arrival, found, now());
-    if (taken === 0) return { kind: 'done', caused: atOnce(parts) };
-    return { kind: 'done', caused: { next: () => parts.next(), end: () => budget.giveBack(taken) } };
+    const fanOut = new FanOut(arrival, found, now());
+    if (taken === 0) return { kind: 'done', caused: atOnce(fanOut) };
+    return { kind: 'done', caused: { next: () => fanOut.next(), end: () => budget.giveBack(taken) } };
   }
 
   /** Waits for budget. Keeps nothing meanwhile: what was found may take as much memory as the deliveries, so it is found again. */
@@ -86,7 +84,7 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
   };
 }
 
-/** Returns the budget that the deliveries need, in bytes: at most that of a part. */
+/** Returns the budget that the deliveries need, in bytes: at most that of a batch. */
 function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
@@ -94,18 +92,18 @@ function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   return all < SMALL_BYTES ? 0 : Math.min(all, MOST_AT_ONCE.bytes);
 }
 
-function atOnce(parts: FanOut): Outgoing[] {
-  const all = parts.next() ?? [];
-  for (let part = parts.next(); part !== undefined; part = parts.next()) all.push(...part);
+function atOnce(fanOut: FanOut): Outgoing[] {
+  const all = fanOut.next() ?? [];
+  for (let batch = fanOut.next(); batch !== undefined; batch = fanOut.next()) all.push(...batch);
   return all;
 }
 
 /**
- * The effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries made and
- * of the subscriptions that got nothing, with the reason. Bodies are made part by part.
+ * The effects of an event in batches: one delivery for each subscription, and with the last ones a record of the deliveries made and
+ * of the subscriptions that got nothing, with the reason. Bodies are made batch by batch.
  */
 class FanOut {
-  readonly #routing: Routing;
+  readonly #arrival: Arrival;
   readonly #found: FoundSubscriptions;
   readonly #at: number;
   readonly #deliveries: Addressed[] = [];
@@ -116,15 +114,15 @@ class FanOut {
   #announce: ((target: NotificationTarget) => Notification) | undefined;
 
   /** `found`: in the order of `event.receivers`. `at`: time of the decision. */
-  constructor(routing: Routing, found: FoundSubscriptions, at: number) {
-    this.#routing = routing;
+  constructor(arrival: Arrival, found: FoundSubscriptions, at: number) {
+    this.#arrival = arrival;
     this.#found = found;
     this.#at = at;
   }
 
-  /** Returns the next part; undefined after the last. */
+  /** Returns the next batch; undefined after the last. */
   next(): Outgoing[] | undefined {
-    const { receivers } = this.#routing.event;
+    const { receivers } = this.#arrival.event;
     if (this.#place > receivers.length) return undefined;
     const caused: Outgoing[] = [];
     let bytes = 0;
@@ -142,7 +140,7 @@ class FanOut {
         // Deliveries with the same body travel in a batch, which has the body once.
         bytes += body === last ? body.length / MOST_MEMBERS : body.length;
         last = body;
-        caused.push(publishDelivery(delivery, actionKey(this.#routing.event.action)));
+        caused.push(publishDelivery(delivery, actionKey(this.#arrival.event.action)));
       }
     }
     this.#place += 1;
@@ -152,7 +150,7 @@ class FanOut {
 
   /** Returns the delivery to a subscription; undefined, with a note of the reason, if it gets none. */
   #deliver(subscription: ActiveSubscription, account: string): Delivery | undefined {
-    const { event, traceparent } = this.#routing;
+    const { event, traceparent } = this.#arrival;
     const { guid, generation, auditFieldSet, isFeatureOn } = subscription;
     if (!isFeatureOn) return this.#suppress('feature_off', subscription, account);
     const message = messageGuid(event.guid, guid);
@@ -181,7 +179,7 @@ class FanOut {
   }
 
   #record(): Outgoing {
-    const { event, keptFor } = this.#routing;
+    const { event, keptFor } = this.#arrival;
     const { receivers } = event;
     const found = this.#found;
     // Most events are for known accounts only.

@@ -13,7 +13,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Config } from './config.ts';
 import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';
 
-type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
+type RouteStepOptions = RouteEventOptions & {
   onRead?: (event: Event) => void;
   config: Pick<Config, 'inHandLimit' | 'eventLimits' | 'rememberMs'>;
 };
@@ -48,7 +48,7 @@ function inHandLimitOf({ inHandLimit, eventLimits }: RouteStepOptions['config'])
   return { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
 
-type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & Pick<StrayOptions, 'clock'>;
+type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & { clock: Pick<Clock, 'sleep'> };
 
 export function strayStep({ config, now, clock }: StrayStepOptions): Step<Message> {
   const { eventLimits } = config;
@@ -69,13 +69,14 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
 /** Delay that keeps a policy which empties the rejected queue at once from occupying a process and the broker. */
 const AGAIN_AFTER_MS = 1_000;
 
-type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
-
 /**
  * Rejects a message that the broker could not keep on the line, with the reason; an operator then decides. Returns a message that
  * the broker moved out of the rejected queue, for example because of a policy, to that queue unchanged.
  */
-export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
+export function rejectStray({
+  maxBytes,
+  clock,
+}: { maxBytes: number } & Pick<StrayStepOptions, 'clock'>): Handler<Message> {
   return oneByOne(async (message) => {
     const { death, exchange, routingKey } = message;
     if (death === undefined) {

@@ -1,3 +1,13 @@
+/**
+ * Finds vehicles that have fallen silent, switches them off and has that announced, once each, by any number of replicas.
+ *
+ *   active ── noted before the silence limit ──▶ candidate ── Redis has no later sighting ──▶ switched off, stored to be announced
+ *     ▲                                             │                                           │ claimed, published, confirmed
+ *     └────── seen since: it stays as it is ────────┘                                           ▼
+ *                                                                                            deleted from what is to be announced
+ *
+ * While reports wait in the queue, no vehicle counts as silent: its own may be among them.
+ */
 import { readTimestamp } from '@waybell/events/timestamp';
 import type { Broker, Depth } from '@waybell/line/broker';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';

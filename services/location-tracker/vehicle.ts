@@ -3,9 +3,16 @@
  *
  *   report, picked up ──▶ active ──── older than the silence limit, by a sweep ────▶ inactive ──▶ …
  *
- * A change remembers the guid of the report that caused it. That report, processed again after a crash, is told again
- * what it changed, and changes nothing (docs/decisions/0007-positions.md).
+ * A change remembers the guid of the report that caused it. That report, processed again after a crash, has the same changes
+ * announced again, and changes nothing (docs/decisions/0007-positions.md).
  */
+
+/** A vehicle of a shipper: the same vehicle, reported for two shippers, is tracked for each. Guids in lower case. */
+export type VehicleKey = { shipper: string; vehicle: string };
+
+/** Degrees; north and east are positive. */
+export type Position = { latitude: number; longitude: number };
+
 /** Whether GPS is on. Stored in Postgres; times are milliseconds since the epoch. */
 export type Activity = {
   isActive: boolean;
@@ -112,9 +119,6 @@ function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
   return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;
 }
 
-/** Degrees; north and east are positive. */
-export type Position = { latitude: number; longitude: number };
-
 /** Mean radius of the Earth (IUGG). */
 const EARTH_RADIUS_M = 6_371_008.8;
 
@@ -130,9 +134,6 @@ export function greatCircleM(from: Position, to: Position): number {
   // Rounding may raise it above 1 for antipodes.
   return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(Math.min(1, chord)));
 }
-
-/** A vehicle of a shipper: the same vehicle, reported for two shippers, is tracked for each. Guids in lower case. */
-export type VehicleKey = { shipper: string; vehicle: string };
 
 export function writeKey({ shipper, vehicle }: VehicleKey): string {
   return `${shipper}:${vehicle}`;

@@ -44,7 +44,7 @@ const LAST = { part: 1 / 10, mostMs: 5_000 };
 const FAILURE_MS = 1_000;
 /** A receiver that answers 401 to any token costs no more fetches. */
 const RENEWAL_PAUSE_MS = 10_000;
-/** Interval of looking for a token that another deliverer is fetching. */
+/** Interval of polling for a token that another deliverer is fetching. */
 const POLL_MS = 100;
 const MOST_POLLS = 20;
 
@@ -129,7 +129,7 @@ export class AccessTokens implements Disposable {
   async #obtain(need: TokenNeed, known: KnownToken): Promise<GivenToken> {
     const { shared, clock, fetch } = this.#options;
     const { guid } = need;
-    for (let looks = 0; looks < MOST_POLLS; looks += 1) {
+    for (let polls = 0; polls < MOST_POLLS; polls += 1) {
       const { found, isOursToFetch } = await shared.readOrClaim(guid);
       const needsNoRecall = found !== undefined && found.token !== known.token && found.token !== known.refused;
       if (needsNoRecall && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {

@@ -217,17 +217,6 @@ function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
 }
 
-export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metrics): void {
-  gaugeOnDemand(
-    metrics,
-    {
-      name: 'waybell_egress_suspected',
-      help: '1 while most receivers cannot be connected to',
-    },
-    () => [{ value: egress.isSuspected ? 1 : 0 }],
-  );
-}
-
 /** A receiver's origin; times are milliseconds of the clock. */
 type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
 
@@ -323,4 +312,15 @@ function isNamed(origin: string): boolean {
 function tallyOf(heard: ReadonlyMap<string, boolean>): Tally {
   const reached = [...heard.values()].filter(Boolean).length;
   return { reached, lost: heard.size - reached };
+}
+
+export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metrics): void {
+  gaugeOnDemand(
+    metrics,
+    {
+      name: 'waybell_egress_suspected',
+      help: '1 while most receivers cannot be connected to',
+    },
+    () => [{ value: egress.isSuspected ? 1 : 0 }],
+  );
 }

@@ -18,7 +18,7 @@ const PAUSE_MS = 50;
 /** Rooms notified at least in that time, if their order does not matter. */
 const LEAST_NOTIFIED = 16;
 
-/** Notifies of places at endpoints that waiting rooms wait for, in turn: of no more at once than there are free slots. */
+/** Notifies of capacity of endpoints that rooms wait for, one after another: of no more at once than there are free slots. */
 export class CapacityNotifier {
   readonly #options: CapacityNotifierOptions;
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();

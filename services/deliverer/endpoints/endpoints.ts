@@ -22,8 +22,31 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
 type EndpointsHooks = { clock: Clock; onCapacity?: (endpoint: string) => void } & Partial<OtherDeliverers>;
 
 /**
- * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. See
+ * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. Nothing here waits or does
+ * input and output: each call decides at once, and what it changes for others is served before it returns. See
  * docs/decisions/0004-flow.md.
+ *
+ * Who has what, and who calls whom:
+ *
+ *   the step's handler ── admit(key, origin, onAdmitted) ──▶ Endpoints ──▶ onAdmitted: granted, or full, hung, busy
+ *   a granted request ─── end(speed) ──────────────────────▶    │
+ *   Drain's reader ────── demand(key) ─────────────────────▶    │        (rows for a room; with none, `awaitsCapacity` is set)
+ *   Drain ─────────────── probeSlots, probeSoon, hungSince ▶    │
+ *   an endpoint's timer ─ #check ──────────────────────────▶    │        (silent request, probe due, end of a rest)
+ *                                                               │ has
+ *      ┌──────────────────┬──────────────────┬──────────────────┼──────────────────────┐
+ *      ▼                  ▼                  ▼                  ▼                      ▼
+ *   KnownEndpoints     Slots             SlotQueues       WaitersInHand         CapacityNotifier
+ *   each endpoint's    all requests      endpoints with   all waiters, with     rooms that lack a slot, in queues;
+ *   window, requests   under way, by     waiters that     the deadlines of      slots reserved for probes
+ *   and waiters        class             lack a slot      those from queues        │
+ *                                                                                  │ onCapacity(endpoint), in a microtask
+ *                                                                                  ▼
+ *                         PutDeliveries: rows of it are being put ──▶ once they are put ──▶ Drain: reads its room, or claims it
+ *                                        no rows are being put ────────────────────────────▶
+ *
+ * `onAdmitted` is called within `admit` if that decides, else in a microtask of its own; `onCapacity` always in one: both may call
+ * `admit`, `demand` or `end` again.
  */
 export class Endpoints {
   readonly #options: EndpointsOptions & { clock: Clock };
@@ -236,7 +259,7 @@ export class Endpoints {
     }
   }
 
-  /** Notifies of room where that is awaited, and puts the endpoint in the queue where it belongs. */
+  /** Notifies of capacity if that is awaited, and puts the endpoint in the queue that it belongs to. */
   #refresh(endpoint: KnownEndpoint): void {
     if (endpoint.awaitsCapacity && this.#demandOf(endpoint).rows > 0) this.#notifier.notifyCapacity(endpoint);
     this.#placeInQueue(endpoint);

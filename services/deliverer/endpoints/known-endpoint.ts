@@ -3,10 +3,9 @@ import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch }
 import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
 import { Rest, Window, type LimitShare, type ShareOf, type WindowLimits } from './window.ts';
 
-// Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array.
-
 const NONE: never[] = [];
 
+/** Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array. */
 function emptyList<T>(): T[] {
   return NONE;
 }
@@ -123,7 +122,7 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
 /** The empty list of waiters. */
 const NO_WAITERS: Omit<WaitingDeliveries<WaiterInHand>, 'add'> = new WaitingDeliveries<WaiterInHand>();
 
-/** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
+/** Pause between two probes of a hung endpoint, as a share of the time for which it has hung, … */
 const PROBE_PAUSE_SHARE = 1 / 4;
 /** … and its bounds. */
 const PROBE_LEAST_MS = 1_000;
@@ -133,6 +132,24 @@ const PROBE_MOST_MS = 60_000;
  * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and none
  * begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It rests after
  * it answered "too much". Times are milliseconds of one clock, given by the caller.
+ *
+ *                          ┌───────────── an answer ─────────────┐
+ *                          ▼                                     │
+ *    new ── an answer ──▶ answering: quick or slow, by its last  │
+ *     │                    │  as many requests as its window has │
+ *     │                    │                                     │
+ *     │                    │ a timeout, or silence for longer than the window's limit (detectSilence), of a request
+ *     │                    │ that began after the last one that was answered
+ *     │                    ▼                                     │
+ *     └─ the same ──────▶ hung ── probe due (probeDueAt) ──▶ probed: a request that began while it is hung
+ *          or known from    ▲      after 1/4 of the time for      │
+ *          other processes  │      which it has hung, 1 to 60 s;  │
+ *                           │      at once after probeSoon        │
+ *                           └────────── a timeout ────────────────┘
+ *
+ *    beside that:  rests ◀── 429 or 503, until `restsUntil` (Rest): new deliveries wait in its room, retries and those by hand in hand
+ *
+ * `Endpoints` alone changes it: `begin`, `end` and `addWaiter` by calls from outside, `detectSilence` also by its own timer.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;
@@ -144,7 +161,7 @@ export class KnownEndpoint implements LimitShare {
   after: KnownEndpoint | undefined;
   /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
-  /** Whether its room is to be notified of a place. */
+  /** Whether its room is to be notified of capacity. */
   awaitsCapacity = false;
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
@@ -174,7 +191,7 @@ export class KnownEndpoint implements LimitShare {
     this.window = new Window(window.limits, { size: window.startSize, owner: this });
   }
 
-  /** This process's part of its limits, from 0 to 1; the other deliverers have the rest. */
+  /** This process's share of its limits, from 0 to 1; the other deliverers have the rest. */
   get share(): number {
     return this.#shareOf(this.key);
   }
@@ -206,7 +223,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
   }
 
-  /** Whether its window has room for all waiters and one more. */
+  /** Whether its window has capacity for all waiters and one more. */
   get hasCapacityForAll(): boolean {
     return this.#running.length + this.waiting.count < this.window.size;
   }
@@ -221,7 +238,7 @@ export class KnownEndpoint implements LimitShare {
   probeDueAt(): number {
     if (this.#mayProbeSoon) return -Infinity;
     const since = this.#hungSince ?? this.#lastBegan;
-    // Solves pause = part × (last + pause - since).
+    // Solves pause = share × (last + pause - since).
     return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PAUSE_SHARE));
   }
 

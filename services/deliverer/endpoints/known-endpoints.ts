@@ -16,7 +16,7 @@ export type KnownEndpointsOptions = WindowLimits & {
 
 /** The state of other deliverers, as far as it matters here. */
 export type OtherDeliverers = {
-  /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
+  /** This process's share of the limits of an endpoint, and of an account at each of its hosts. */
   shareOf: ShareOf;
   shareOfAccount: ShareOf;
   /** Returns how long an endpoint that this process does not know has hung, if it hangs. */

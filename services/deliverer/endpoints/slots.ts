@@ -1,3 +1,7 @@
+/**
+ * Slots for requests, who uses them, and who waits for one. `Slots` counts over all endpoints, `HostUsage` those of one account at one
+ * host; a request needs both. `SlotQueues` has the endpoints that lack a slot: accounts, then their hosts, then endpoints go round.
+ */
 import { LRUCache } from 'lru-cache';
 import { type ResponseSpeed, ownCopy } from './endpoint.ts';
 import { LinkedEntry, LinkedMap } from './linked-map.ts';
@@ -9,15 +13,15 @@ export type EndpointClass = ResponseSpeed | 'new';
 /** From the worst to the best. */
 export const ENDPOINT_CLASSES = ['hung', 'new', 'slow', 'quick'] as const satisfies EndpointClass[];
 
-/** Parts of all slots, from 0 to 1: how much the endpoints of a class and all worse ones may hold together. */
+/** Shares of all slots, from 0 to 1: how much the endpoints of a class and all worse ones may hold together. */
 export type Shares = Record<Exclude<EndpointClass, 'quick'>, number>;
 
 /** Slots that an account holds for new and hung endpoints (`unproven`), and among them for hung ones. */
 export type AccountSlots = { unproven: number; hung: number };
 
-/** An account holds at most this part of the slots for unproven endpoints, and of those for hung ones, … */
+/** An account holds at most this share of the slots for unproven endpoints, and of those for hung ones, … */
 const ACCOUNT_SHARE = 1 / 8;
-/** … unless less than this part of them is used. */
+/** … unless less than this share of them is used. */
 const LENT_SHARE = 3 / 4;
 const HALF = 1 / 2;
 
@@ -43,7 +47,7 @@ export class Slots {
     return { ...this.#used };
   }
 
-  /** Slots that endpoints of this class could take now, of any account. */
+  /** Slots that endpoints of this class could have now, of any account. */
   free(endpointClass: EndpointClass): number {
     return Math.max(0, Math.min(this.#freeInShare(endpointClass), this.#freeInAll()));
   }
@@ -237,7 +241,7 @@ export class AccountUsage implements AccountSlots {
     this.#shareOf = shareOf;
   }
 
-  /** This process's part of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
+  /** This process's share of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
   get share(): number {
     return this.#shareOf(this.name);
   }

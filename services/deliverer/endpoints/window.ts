@@ -12,10 +12,10 @@ export type WindowLimits = {
 
 type WindowOptions = { size?: number; owner?: LimitShare };
 
-/** `part`: this process's part of some limits, from 0 to 1. It may change. */
+/** `share`: this process's share of some limits, from 0 to 1. It may change. */
 export type LimitShare = { readonly share: number };
 
-/** Returns the part for a name: of an endpoint, or of an account. */
+/** Returns the share for a name: of an endpoint, or of an account. */
 export type ShareOf = (name: string) => number;
 
 const WHOLE: LimitShare = { share: 1 };

@@ -1,10 +1,16 @@
 /**
- * Connects to the first address of a host that answers (RFC 8305, 5). An address that does not answer costs the next one a moment, not
- * a share of a limit, and neither is given up for the other: a slow one may still be the only one.
+ * Opens the connections of callbacks, over three steps, each a connector around the one before:
+ *
+ *   connectingToAny: a plain connection to the first address that answers ──▶ connectingTls ──▶ safeConnector: refuses forbidden ports
+ *
+ * Addresses are checked at every connection, after its name was resolved. An address that does not answer costs the next one a moment,
+ * not a share of a limit, and neither is given up for the other: a slow one may still be the only one (RFC 8305, 5).
  *
  *   find ──> address 1 ······································· hangs
  *            └ 300 ms ─> address 2 ··· refused
  *                                      └──> address 3 ── connected: the others are let go, those that hung go last for a minute
+ *
+ * TLS resumes the last session of a host and port, as a connection that authenticates by a certificate does with sessions of that only.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, Socket } from 'node:net';
@@ -22,20 +28,8 @@ import type { Connection, Connector, OpenAddress } from './connection.ts';
 import { isAlert } from './failure-reason.ts';
 import type { Tunnel } from './proxy-tunnel.ts';
 
-/** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
-export class BlockedAddress extends Error {
-  readonly code = 'BLOCKED_ADDRESS';
-  /** The address, or the port. */
-  readonly place: string;
-  /** A name led to the address: it may lead elsewhere tomorrow, or for others. */
-  readonly isOfName: boolean;
-  constructor(host: string, place: string) {
-    super(`${host} is at ${place}, where callbacks are not sent`);
-    this.place = place;
-    this.isOfName = isIP(place) !== 0 && isIP(host) === 0;
-    this.name = 'BlockedAddress';
-  }
-}
+/** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
+export type Handshake = 'none' | 'full' | 'resumed';
 
 type ConnectOptions = Omit<ConnectTlsOptions, 'open'> & {
   networks: CallbackNetworks;
@@ -61,16 +55,17 @@ export function safeConnector(options: ConnectOptions): Connector {
   });
 }
 
-// The limit is that of all addresses together.
-const connectPlainly = buildConnector({ timeout: 0 });
-
-const directly: OpenAddress = ({ address }, port, signal) =>
-  new Promise((resolve, reject) => {
-    const to = { hostname: address, host: address, protocol: 'http:', port: String(port) };
-    // undici returns the socket, which its types do not say.
-    const socket: unknown = connectPlainly(to, (error, made) => (error === null ? resolve(made) : reject(error)));
-    if (socket instanceof Socket) signal.addEventListener('abort', () => socket.destroy(), { once: true });
-  });
+function safeLookup({ networks, resolveHost }: ConnectOptions): ResolveHost {
+  return async (hostname) => {
+    const host = withoutRootDot(hostname);
+    const family = isIP(host);
+    const addresses = family === 0 ? await resolveHost(hostname) : [{ address: host, family }];
+    const permitted = addresses.filter(({ address }) => !isForbiddenAddress(address, networks));
+    const [first] = addresses;
+    if (permitted.length === 0 && first !== undefined) throw new BlockedAddress(host, first.address);
+    return permitted;
+  };
+}
 
 /** Notes the blocked address in the connection. */
 function notingBlocked(connect: Connector): Connector {
@@ -82,16 +77,30 @@ function notingBlocked(connect: Connector): Connector {
     });
 }
 
-function safeLookup({ networks, resolveHost }: ConnectOptions): ResolveHost {
-  return async (hostname) => {
-    const host = withoutRootDot(hostname);
-    const family = isIP(host);
-    const addresses = family === 0 ? await resolveHost(hostname) : [{ address: host, family }];
-    const permitted = addresses.filter(({ address }) => !isForbiddenAddress(address, networks));
-    const [first] = addresses;
-    if (permitted.length === 0 && first !== undefined) throw new BlockedAddress(host, first.address);
-    return permitted;
-  };
+// The limit is that of all addresses together.
+const connectPlainly = buildConnector({ timeout: 0 });
+
+const directly: OpenAddress = ({ address }, port, signal) =>
+  new Promise((resolve, reject) => {
+    const to = { hostname: address, host: address, protocol: 'http:', port: String(port) };
+    // undici returns the socket, which its types do not say.
+    const socket: unknown = connectPlainly(to, (error, made) => (error === null ? resolve(made) : reject(error)));
+    if (socket instanceof Socket) signal.addEventListener('abort', () => socket.destroy(), { once: true });
+  });
+
+/** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
+export class BlockedAddress extends Error {
+  readonly code = 'BLOCKED_ADDRESS';
+  /** The address, or the port. */
+  readonly place: string;
+  /** A name led to the address: it may lead elsewhere tomorrow, or for others. */
+  readonly isOfName: boolean;
+  constructor(host: string, place: string) {
+    super(`${host} is at ${place}, where callbacks are not sent`);
+    this.place = place;
+    this.isOfName = isIP(place) !== 0 && isIP(host) === 0;
+    this.name = 'BlockedAddress';
+  }
 }
 
 type ConnectToAnyOptions = {
@@ -185,9 +194,6 @@ function failureOfAll(failures: readonly unknown[]): unknown {
   const [first] = failures;
   return failures.length === 1 ? first : Object.assign(new AggregateError(failures), { code: codeOf(first) });
 }
-
-/** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
-export type Handshake = 'none' | 'full' | 'resumed';
 
 type ConnectTlsOptions = {
   /** Opens the plain connection, and notes what becomes known in the target's `connection`, but not `wire`. */

@@ -59,18 +59,18 @@ function readingsOf(text: string): DecodedText[] {
 function readingOf(written: string): DecodedText {
   const starts: number[] = [];
   let [text, at] = ['', 0];
-  const takeUntil = (end: number) => {
+  const copyUntil = (end: number) => {
     text += written.slice(at, end);
     while (at < end) starts.push(at++);
   };
   for (const { 0: escape, index } of written.matchAll(WRITTEN)) {
-    takeUntil(index);
+    copyUntil(index);
     const meant = characterOf(escape);
     text += meant;
     for (let unit = 0; unit < meant.length; unit += 1) starts.push(index);
     at = index + escape.length;
   }
-  takeUntil(written.length);
+  copyUntil(written.length);
   return { text, starts: [...starts, written.length], ends: endsOf(text) };
 }
 

@@ -12,11 +12,11 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 export const MOST_ROOMS = 512;
 /** Number of claims kept for rooms that are shut. */
 export const KEPT_FOR_SHUT = 64;
-/** Rooms of one account among them, from which on no more are looked for. */
+/** Rooms of one account among them, from which on no more of it are claimed. */
 const MOST_OF_ACCOUNT = 64;
 /** At the limit of claims, a room that has been claimed for this long is released, because others may be due. */
 const YIELD_AFTER_MS = 10_000;
-/** Rooms that are being left for others at once, and those of one account among them. */
+/** Rooms that yield to others at once, and those of one account among them. */
 const MOST_YIELDING = { all: 64, ofAccount: 8 };
 
 /** A claimed room, and its use by this process. Times are those of this process's clock. */
@@ -27,7 +27,7 @@ export type RoomInHand = ClaimedRoom & {
   until: number;
   /** Whether it was shut when it was claimed, and no row was handled since. */
   isUnprobed: boolean;
-  /** A row was settled since the claim was renewed. */
+  /** A row was deleted since the claim was renewed. */
   lives: boolean;
   /** The row to read on after. */
   after: RowKey | undefined;
@@ -40,7 +40,7 @@ export type RoomInHand = ClaimedRoom & {
   /** Work under way in the whole room: it is not released meanwhile. */
   workUnderWay: number;
   isBeingScanned: boolean;
-  /** Whether its place is to go to other rooms: no more rows are taken from it. */
+  /** Whether it is to be left for other rooms: no more rows are taken from it. */
   mustYield: boolean;
   isLeaving: boolean;
 };
@@ -88,7 +88,7 @@ export class ClaimedRooms {
     return [...this.#accounts].filter(([, count]) => count >= MOST_OF_ACCOUNT).map(([account]) => account);
   }
 
-  /** Ends the turn of those that were claimed first, some at a time, where no more may be claimed. */
+  /** Has those that were claimed first yield, some at a time, if no more may be claimed. */
   yieldOldest(): void {
     const full = new Set(this.fullAccounts());
     const isFull = this.count >= MOST_ROOMS - KEPT_FOR_SHUT;
@@ -106,7 +106,7 @@ export class ClaimedRooms {
     }
   }
 
-  /** Resolves with the rooms: new ones, and own ones that changed. */
+  /** Resolves with the rooms: new ones, and those claimed before that changed. */
   async claim(claim: Claim): Promise<RoomInHand[]> {
     const askedAt = this.#options.clock.now();
     const claimed = await this.#options.store.claim(claim);

@@ -27,13 +27,39 @@ type DrainOptions = {
 };
 
 const POLL_MS = 1_000;
-/** Rows settled at once. */
+/** Rows deleted at once. */
 const MOST_DELETED = 500;
 const WARNING = 'waiting.away: what waits for endpoints waits on';
 
 /**
- * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has room or that must end, has each handled
- * like one from a queue, and settles it when its effects are safe. See docs/decisions/0006-waiting-rooms.md.
+ * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has capacity or that must end, has each handled
+ * like one from a queue, and deletes it when its effects are safe. See docs/decisions/0006-waiting-rooms.md.
+ *
+ * A room, as this process sees it:
+ *
+ *   not claimed ◀───────────────────── release ────────────────────────────────────┐
+ *     │                                                                            │
+ *     ├─ due: more rows, or its time has come (DueRooms) ────────────┐             │
+ *     └─ requested: its endpoint has capacity (RequestedRooms) ──────┤             │
+ *                                                                    ▼ claim       │
+ *             ┌──────────── subscriptions changed, over a limit ── claimed ◀───┐   │
+ *             ▼                                                      │         │   │
+ *          scanned (RoomScan): rows that are over end (EndRows),     ▼         │   │
+ *             │      others move ─────────────────────────────▶ read (RowReader): as many rows as the endpoint demands
+ *             │                                                    │    │      │   │
+ *             │                                   rows in hand ◀───┘    │      │   │
+ *             │                                     │ handled: deleted ─┼──────┘   │
+ *             └─── while scanned, or with rows in hand, it is kept      ▼          │
+ *                                                                    leaving ──────┘
+ *                                       no demand, no more rows, paused, or others are due (`mustYield`)
+ *
+ *   lost: the claim ended, or was not renewed ──▶ its rows in hand are cut: none of their effects is published
+ *
+ * Everything that happens calls `#work`, and one round at a time does what has come together, each part by one statement:
+ *
+ *   delete handled rows ─▶ release rooms that are left ─▶ claim requested rooms ─▶ claim due rooms ─▶ again, if there is more
+ *
+ * A round that fails waits for the next poll, which comes once a second. Reads and scans run beside the rounds.
  */
 export class Drain {
   readonly #options: DrainOptions;
@@ -88,7 +114,7 @@ export class Drain {
     broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
-    // A long look must not cost the claims.
+    // A long poll must not cost the claims.
     this.#timed = [again(RENEW_MS, () => this.#renew()), again(POLL_MS, () => this.#poll())];
   }
 
@@ -107,7 +133,7 @@ export class Drain {
     };
   }
 
-  /** Called when an endpoint has room: its room is claimed, due or not. */
+  /** Called when an endpoint has capacity: its room is claimed, due or not. */
   hasCapacity(endpoint: string): void {
     const claimed = this.rooms.get(endpoint);
     if (claimed !== undefined && !claimed.isLeaving) return this.#reader.check(claimed);
@@ -122,7 +148,7 @@ export class Drain {
     return claimed.shutForMs + this.#options.clock.now() - claimed.claimedAt;
   }
 
-  /** Looks through a room with a row that has moved or lost its target. */
+  /** Scans a room with a row that has moved or lost its target. */
   scan(room: string): void {
     const claimed = this.rooms.get(room);
     if (claimed !== undefined) this.#scanner.request(claimed, true);
@@ -189,7 +215,7 @@ export class Drain {
     this.#due.hasCapacity();
   }
 
-  /** Leaves a room without rows in hand or to take now. */
+  /** Leaves a room that has no rows in hand, and none that its endpoint takes now. */
   #leave(claimed: RoomInHand, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
     const since = endpoints.hungSince(claimed.room);
@@ -204,7 +230,7 @@ export class Drain {
     this.#work();
   }
 
-  /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
+  /** Deletes, releases and claims: what comes at once goes together, and one statement after another. */
   #work(): void {
     if (!this.#isWorking) this.#working = this.#round();
   }
@@ -224,7 +250,7 @@ export class Drain {
     } finally {
       this.#isWorking = false;
     }
-    // Otherwise the next look tries it again.
+    // Otherwise the next poll tries it again.
     if (!isAway && (this.#toDelete.length + this.#toRelease.size > 0 || this.#requested.isDue || this.#isPollDue))
       this.#work();
   }
@@ -274,7 +300,7 @@ export class Drain {
   }
 }
 
-/** Rooms to be claimed by name once that may be: one that is being left, or beyond what this process may have, is claimed later. */
+/** Rooms to be claimed by name as soon as possible: later if it is being left, or if this process has as many as it may. */
 class RequestedRooms {
   readonly #rooms: ClaimedRooms;
   readonly #names = new Set<string>();
@@ -334,7 +360,7 @@ class DueRooms {
     this.#options = options;
   }
 
-  /** Resolves with new rooms, and own ones that changed. */
+  /** Resolves with new rooms, and with those claimed before that changed. */
   async claim(): Promise<RoomInHand[]> {
     const { endpoints, rooms } = this.#options;
     const { open, shut, known } = this.#limits();
@@ -362,12 +388,12 @@ class DueRooms {
     const known = new Set(rooms.all());
     const left = Math.max(0, MOST_ROOMS - known.size);
     const empty = [...known].filter(({ room }) => inHand.countOf(room) === 0);
-    // At the limit in hand, a few rooms take turns with those that have rows in hand.
+    // At the limit in hand, only a few rooms are claimed beside those that have rows in hand.
     const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
     const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
     // A room that was claimed to be probed, and was not yet, will need a slot too.
-    const unasked = empty.filter(({ isUnprobed }) => isUnprobed);
-    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
+    const toProbe = empty.filter(({ isUnprobed }) => isUnprobed);
+    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - toProbe.length));
     return { open, shut, known };
   }
 

@@ -42,7 +42,7 @@ const HELD_POLL_MS = 10_000;
 const RELEASE_LIMIT_MS = 3_000;
 const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
-/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is room. */
+/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is capacity. */
 export class Flow {
   readonly endpoints: Endpoints;
   /** How many deliver some of the actions of this process, itself included; the last known number while Postgres is away. */
@@ -160,7 +160,7 @@ type PutDeliveriesOptions = {
   broker: Pick<Broker, 'publish' | 'state'>;
   clock: Clock;
   onPut: (why: WaitingReason) => void;
-  /** Called for an endpoint that got room while rows of its were being put, which a claim might not have seen. */
+  /** Called for an endpoint that got capacity while rows of it were being put, which a claim might not have seen. */
   onCapacity: (endpoint: string) => void;
 };
 
@@ -180,7 +180,7 @@ export class PutDeliveries {
   readonly #options: PutDeliveriesOptions;
   readonly #putRow: (row: WaitingRow) => Promise<number>;
   readonly #retain: (key: RowKey) => Promise<boolean>;
-  /** Number of rows being put, by room, and whether its endpoint got room meanwhile. */
+  /** Number of rows being put, by room, and whether its endpoint got capacity meanwhile. */
   readonly #underWay = new Map<string, { rows: number; gotCapacity: boolean }>();
   #awayUntil = -Infinity;
   /** Statements that were abandoned and have no answer yet. */
@@ -202,7 +202,7 @@ export class PutDeliveries {
 
   /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
   readonly put = async (waiting: Waiting): Promise<void> => {
-    if ((await this.putRow(waiting.row)) === undefined) await this.#setAside(waiting);
+    if ((await this.putRow(waiting.row)) === undefined) await this.#publishInstead(waiting);
   };
 
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
@@ -221,7 +221,7 @@ export class PutDeliveries {
     return no;
   }
 
-  /** Notes that an endpoint has room. False unless rows are being put there. */
+  /** Notes that an endpoint has capacity. False unless rows of it are being put. */
   noteCapacity(endpoint: string): boolean {
     const underWay = this.#underWay.get(endpoint);
     if (underWay !== undefined) underWay.gotCapacity = true;
@@ -229,7 +229,7 @@ export class PutDeliveries {
   }
 
   /**
-   * Whether the row is there; then a process that took it cannot settle it any more. False while Postgres is away: no process
+   * Whether the row is there; then a process that took it cannot delete it any more. False while Postgres is away: no process
    * can take the row then either, and a copy made later is recognised as a repeat.
    */
   readonly retain = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#retain(key))) === true;
@@ -261,7 +261,7 @@ export class PutDeliveries {
     asked.then(answered, answered);
   }
 
-  async #setAside(waiting: Waiting): Promise<void> {
+  async #publishInstead(waiting: Waiting): Promise<void> {
     const { broker } = this.#options;
     // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());

@@ -23,7 +23,7 @@ const SPARE_MS = 30_000;
 const EARLY_MS = 10_000;
 const POSTPONE_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** A delivery held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
+/** A delivery that is stored so stays in memory but no longer counts as in hand. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
 const WARNING = 'waiting.away: requests under way stay in their batches';
 
@@ -99,7 +99,7 @@ export class OpenRequests implements AsyncDisposable {
     }
   }
 
-  /** Counts a request as taken by another process unless it is postponed in time. */
+  /** Counts a request as another process's unless it is postponed in time. */
   #watch(request: OpenRequest, askedAt: number): void {
     if (!this.#all.has(request)) return;
     const { clock } = this.#options;
@@ -130,7 +130,7 @@ export class OpenRequests implements AsyncDisposable {
   }
 
   /**
-   * Settles finished rows, and makes given-back ones due. A row that cannot be settled now is settled later; if it is taken
+   * Deletes finished rows, and makes given-back ones due. A row that cannot be deleted now is deleted later; if it is taken
    * before, it is recognised as a repeat.
    */
   async #finish(): Promise<void> {

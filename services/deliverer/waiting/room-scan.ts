@@ -26,8 +26,8 @@ type RoomScanOptions = {
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Looks once through a room whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves
- * those with another endpoint to its room, and held ones to a room of their own, or back.
+ * Scans a room once whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves those
+ * with another endpoint to its room, and held ones to a room of their own, or back.
  */
 export class RoomScan {
   readonly #options: RoomScanOptions;
@@ -47,7 +47,7 @@ export class RoomScan {
     if (!this.#isScanning) void this.#scanAll();
   }
 
-  /** One room after another: a look is short, and the deliveries that it ends are taken together with the next. */
+  /** One room after another: a scan is short, and its rows are ended while the next room is scanned. */
   async #scanAll(): Promise<void> {
     this.#isScanning = true;
     for (const [claimed, isChanged] of this.#requested) {

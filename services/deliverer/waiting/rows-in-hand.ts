@@ -15,14 +15,14 @@ import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
 
-/** A row that this process has taken, until it is settled or given back. */
+/** A row that this process has taken, until it is deleted or given back. */
 export type RowInHand = TakenKey & { bytes: number; source: Source };
 
 type Passed = { gone: number; last: RowKey | undefined };
 
 type RowsInHandOptions = {
   consuming: ConsumeCallbacks;
-  /** Called with a row that is to be settled: its effects are safe. */
+  /** Called with a row that is to be deleted: its effects are safe. */
   onDone: (row: RowInHand) => void;
   /** Called when a row of a room is no longer in hand. */
   onFreed: (room: string) => void;
@@ -166,7 +166,7 @@ const RESTART_TIMES = 20;
 const LACKING_MS = 2_000;
 const LACKING_PAUSE_MS = 1_000;
 
-/** Takes rows for endpoints with room, the oldest first, of many rooms by one statement. */
+/** Takes rows for endpoints with capacity, the oldest first, of many rooms by one statement. */
 export class RowReader {
   readonly #options: RowReaderOptions;
   readonly #toCheck = new Set<RoomInHand>();
@@ -187,7 +187,7 @@ export class RowReader {
     const { store, inHand, clock, onFailed } = this.#options;
     this.#isReading = true;
     try {
-      // All rooms that want rows in the same turn are read together.
+      // All rooms that are checked at once are read together.
       await Promise.resolve();
       for (let reads = this.#planReads(); reads.length > 0; reads = this.#planReads()) {
         const beganAt = clock.now();
@@ -207,12 +207,12 @@ export class RowReader {
     let rows = limit.messages - inHand.count;
     // Each read may bring this many bytes; how many is only known afterwards.
     const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
-    // Each may be left, though no more may be in hand; not asked at each row that is freed, as they may be hundreds.
-    const isLook = clock.now() >= this.#checkIdleAt;
-    if (isLook) this.#checkIdleAt = clock.now() + IDLE_CHECK_MS;
+    // Each may be left, though no more may be in hand; not checked at each row that is freed, as they may be hundreds.
+    const isIdleCheck = clock.now() >= this.#checkIdleAt;
+    if (isIdleCheck) this.#checkIdleAt = clock.now() + IDLE_CHECK_MS;
     for (const claimed of this.#toCheck) {
       const mayTake = rows > 0 && reads.length < most;
-      if (reads.length >= MOST_READS || (!mayTake && !isLook)) break;
+      if (reads.length >= MOST_READS || (!mayTake && !isIdleCheck)) break;
       const read = this.#planRead(claimed, mayTake ? rows : 0);
       if (read === 'full') continue;
       if (read === undefined) this.#toCheck.delete(claimed);
@@ -228,14 +228,14 @@ export class RowReader {
   #planRead(claimed: RoomInHand, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
     if (rooms.get(claimed.room) !== claimed || claimed.isLeaving) return undefined;
-    const wantedRows = this.#capacityOf(claimed);
-    if (wantedRows <= 0) return undefined;
+    const capacity = this.#capacityOf(claimed);
+    if (capacity <= 0) return undefined;
     const isRestart = claimed.restartAt <= clock.now();
     if (claimed.isAtEnd && !isRestart) {
       this.#idle(claimed);
       return undefined;
     }
-    const rows = Math.min(wantedRows, most);
+    const rows = Math.min(capacity, most);
     if (rows <= 0) return 'full';
     if (isRestart) claimed.after = undefined;
     // A read from the first row finds those in hand again.
