@@ -95,16 +95,17 @@ const OLD_MS = 100;
 
 /**
  * Takes each delivery from its looked-up target to its end. The step calls `begin`, once for each; the endpoints call back from `admit`,
- * the tokens from `ask`, the receiver from `callEndpoint`. Every path calls `end` once, and nothing throws or rejects. An admission that
- * is not used for a request ends as unused.
+ * the tokens from `ask`, the receiver from `callEndpoint`. Every path calls `end` once, and ends an admission once: without a request as
+ * unused.
  *
- *   begin ──▶ LookedUp ── decide ─┬─ waits in its room already ─────▶ done, without effects
- *                ▲                ├─ over, or too old ──────────────▶ done: the record of its end
+ *   begin ──▶ LookedUp ── decide ─┬─ target not known now ──────────▶ failed: it is handled again
+ *                ▲                ├─ waits in its room already ─────▶ done, without effects
+ *                │                ├─ over, or too old ──────────────▶ done: the record of its end
  *                │                ├─ subscription held ─────────────▶ done: waits in the room of its subscription
  *                │                ├─ key missing ───────────────────▶ done: waits in the broker
  *                │                └─ admit ─┬─ not now ─────────────▶ done: waits in the room of its endpoint
  *                │                          ▼
- *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: it failed
+ *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: a failed attempt
  *                │                          ▲                  ▼                                     │
  *                │ target changed           │ target as it was │                                     ▼ token
  *                └──────── checkAgain ──────┘              Authorized ◀──────────────────────────────┘

@@ -133,23 +133,21 @@ const PROBE_MOST_MS = 60_000;
  * begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It rests after
  * it answered "too much". Times are milliseconds of one clock, given by the caller.
  *
- *                          ┌───────────── an answer ─────────────┐
- *                          ▼                                     │
- *    new ── an answer ──▶ answering: quick or slow, by its last  │
- *     │                    │  as many requests as its window has │
- *     │                    │                                     │
- *     │                    │ a timeout, or silence for longer than the window's limit (detectSilence), of a request
- *     │                    │ that began after the last one that was answered
- *     │                    ▼                                     │
- *     └─ the same ──────▶ hung ── probe due (probeDueAt) ──▶ probed: a request that began while it is hung
- *          or known from    ▲      after 1/4 of the time for      │
- *          other processes  │      which it has hung, 1 to 60 s;  │
- *                           │      at once after probeSoon        │
- *                           └────────── a timeout ────────────────┘
+ *                        a timeout, or silence, of a request that began
+ *                        after the last one that was answered
+ *   new ── an answer ──▶ answering ───────────────────────────────────▶ hung ◀── hung as other deliverers know it
+ *    │                       ▲                                          │ ▲ ▲
+ *    └── a timeout ──────────┼──────────────────────────────────────────┼─┼─┘
+ *                            │                             probe is due │ │ a timeout
+ *                            │                                          ▼ │
+ *                            └────────────────── an answer ──────────── probed
  *
- *    beside that:  rests ◀── 429 or 503, until `restsUntil` (Rest): new deliveries wait in its room, retries and those by hand in hand
+ *   answering  quick or slow, as its last answer was; as many requests at once as its window has
+ *   hung       a probe each time that a quarter of the time has passed for which it has hung, 1 to 60 s; at once after `probeSoon`
+ *   probed     the request under way is the probe: one, or several while slots for hung endpoints are plenty
+ *   rests      beside any of these: after a 429 or 503 until `restsUntil` no new delivery begins; retries, and those by hand, may
  *
- * `Endpoints` alone changes it: `begin`, `end` and `addWaiter` by calls from outside, `detectSilence` also by its own timer.
+ * Only `Endpoints` changes it: by `begin`, `end` and `addWaiter` for what happens outside, by `detectSilence` also from its timer.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;

@@ -37,21 +37,17 @@ const WARNING = 'waiting.away: what waits for endpoints waits on';
  *
  * A room, as this process sees it:
  *
- *   not claimed ◀───────────────────── release ────────────────────────────────────┐
- *     │                                                                            │
- *     ├─ due: more rows, or its time has come (DueRooms) ────────────┐             │
- *     └─ requested: its endpoint has capacity (RequestedRooms) ──────┤             │
- *                                                                    ▼ claim       │
- *             ┌──────────── subscriptions changed, over a limit ── claimed ◀───┐   │
- *             ▼                                                      │         │   │
- *          scanned (RoomScan): rows that are over end (EndRows),     ▼         │   │
- *             │      others move ─────────────────────────────▶ read (RowReader): as many rows as the endpoint demands
- *             │                                                    │    │      │   │
- *             │                                   rows in hand ◀───┘    │      │   │
- *             │                                     │ handled: deleted ─┼──────┘   │
- *             └─── while scanned, or with rows in hand, it is kept      ▼          │
- *                                                                    leaving ──────┘
- *                                       no demand, no more rows, paused, or others are due (`mustYield`)
+ *   not claimed ── due (DueRooms), or its endpoint has capacity (RequestedRooms) ──▶ claimed
+ *        ▲                                                                            │  │
+ *        │                       ┌── its endpoint demands rows ───────────────────────┘  └── its subscriptions changed, or its
+ *        │                       ▼                                                            account exceeds a limit
+ *        │                 read (RowReader) ◀────┐                                               ▼
+ *        │                       │ rows in hand  │ more                                    scanned (RoomScan): rows that are
+ *        │                       ▼               │                                         over end (EndRows), others move
+ *        │                 handled, and deleted ─┘                                               │
+ *        │                       ▼                                                               ▼
+ *        └── released ──── leaving: nothing is in hand, no scan is under way, and there are no rows or no demand for them,
+ *                                   or it has been claimed for long and others are due (`mustYield`)
  *
  *   lost: the claim ended, or was not renewed ──▶ its rows in hand are cut: none of their effects is published
  *
