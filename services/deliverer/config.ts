@@ -221,12 +221,12 @@ const ACCOUNT_SHARE = 1 / 10;
 
 function readWaitingOfAccounts(
   settings: WaitingSettings,
-  { messages, bytes }: InHandLimit,
+  { messages, bytes: inHandBytes }: InHandLimit,
 ): WaitingLimits & ReturnType<typeof readWaiting> & { inHandLimit: InHandLimit } {
   const shareOf = (most: number) => Math.max(1, Math.floor(most * FROM_ROOMS_SHARE));
   return {
     ...readWaiting(settings),
-    inHandLimit: { messages: shareOf(messages), bytes: shareOf(bytes) },
+    inHandLimit: { messages: shareOf(messages), bytes: shareOf(inHandBytes) },
     ofAccount: {
       rows: settings.WAITING_MAX_ROWS,
       bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_SHARE),

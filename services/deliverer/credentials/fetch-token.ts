@@ -125,7 +125,7 @@ function readAnswer(answer: TokenUrlAnswer): FetchedToken {
 
 type ReadToken = { token: string; lifeMs: number } | { fault: string; isTokenMissing?: true };
 
-/** Reads what is needed of an answer (RFC 6749, 5.1) and looks at nothing else; null is absent. The fault has no part of the token. */
+/** Reads what is needed of an answer (RFC 6749, 5.1) and ignores all else; null is absent. The fault has no part of the token. */
 function readToken(body: string): ReadToken {
   const answer = parsed(body);
   if (answer === undefined) return { fault: 'it is no object of JSON' };

@@ -114,7 +114,7 @@ function waitingFor(origins: readonly WaitingOrigin[]) {
   return waiting;
 }
 
-function served(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
+function inServedOrder(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
   return Array.from({ length: count }, () => {
     const waiter = waiting.next();
     if (waiter === undefined) throw new Error('nobody waits');
@@ -126,13 +126,13 @@ function served(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
 describe('waiting', () => {
   test('gives fresh ones and those from the room every other place while both wait, and by hand goes first', () => {
     const waiting = waitingFor(['waited', 'waited', 'waited', 'fresh', 'fresh', 'by hand', 'fresh', 'fresh', 'waited']);
-    const origins = served(waiting, 9).map(({ origin }) => origin);
+    const origins = inServedOrder(waiting, 9).map(({ origin }) => origin);
     expect(origins).toEqual(['by hand', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited']);
     expect(waiting.next()).toBeUndefined();
   });
 
   test('gives the places to those that wait where the others do not', () => {
-    expect(served(waitingFor(['waited', 'waited']), 2)).toHaveLength(2);
-    expect(served(waitingFor(['fresh', 'fresh']), 2)).toHaveLength(2);
+    expect(inServedOrder(waitingFor(['waited', 'waited']), 2)).toHaveLength(2);
+    expect(inServedOrder(waitingFor(['fresh', 'fresh']), 2)).toHaveLength(2);
   });
 });

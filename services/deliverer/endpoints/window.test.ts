@@ -15,13 +15,13 @@ function rounds(window: Window, { times, speed, durationMs, at = 0 }: Rounds): n
     const { size } = window;
     for (let out = 1; out <= size; out += 1) window.begin(out, now);
     now += durationMs;
-    for (let out = size; out > 0; out -= 1) end(window, { speed, beganAt, now });
+    for (let out = size; out > 0; out -= 1) endIn(window, { speed, beganAt, now });
   }
   return now;
 }
 type Rounds = { times: number; speed: ResponseSpeed; durationMs: number; at?: number };
 
-function end(window: Window, { speed, ...times }: { speed: ResponseSpeed; beganAt: number; now: number }): void {
+function endIn(window: Window, { speed, ...times }: { speed: ResponseSpeed; beganAt: number; now: number }): void {
   if (speed === 'hung') window.halve(times);
   else window.answer(times);
 }

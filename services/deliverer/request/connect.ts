@@ -93,7 +93,7 @@ export class BlockedAddress extends Error {
   readonly code = 'BLOCKED_ADDRESS';
   /** The address, or the port. */
   readonly place: string;
-  /** A name led to the address: it may lead elsewhere tomorrow, or for others. */
+  /** A name led to the address: it may lead to another one tomorrow, or for others. */
   readonly isOfName: boolean;
   constructor(host: string, place: string) {
     super(`${host} is at ${place}, where callbacks are not sent`);

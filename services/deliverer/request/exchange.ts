@@ -115,7 +115,7 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   #keptBytes: number;
   #kept: Buffer[] = [];
-  /** How the request ended by TLS 1.3, after which it was sent again by TLS 1.2; and what undici may still tell of it. */
+  /** How the request ended by TLS 1.3, after which it was sent again by TLS 1.2; and its controller, for which undici may still call. */
   #refusal: { error: Error | undefined; status: number; data: string } | undefined;
   #left: Dispatcher.DispatchController | undefined;
 
