@@ -1,3 +1,4 @@
+import type { InterfaceName } from '@waybell/line/outcomes';
 import {
   bytes,
   constant,
@@ -8,7 +9,6 @@ import {
   wait,
   words,
 } from '@waybell/runtime/environment';
-import type { InterfaceName } from '@waybell/line/outcomes';
 import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
 import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
 

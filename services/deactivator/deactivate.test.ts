@@ -5,8 +5,8 @@ import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { until } from '@waybell/runtime/testing/until';
-import { announceDeactivations } from './deactivations.ts';
 import { deactivate } from './deactivate.ts';
+import { announceDeactivations } from './deactivations.ts';
 import { startSweep } from './switch-off.ts';
 
 const NOTHING = { kind: 'done', caused: [] };

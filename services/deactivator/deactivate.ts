@@ -1,28 +1,13 @@
-import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 import { allAtOnce, type Handler } from '@waybell/line/messages';
 import { readEnds } from '@waybell/line/outcome-batch';
+import type { DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { deactivatorQueue } from '@waybell/line/topology';
-import type { Config } from './config.ts';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Log } from '@waybell/runtime/log';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { Config } from './config.ts';
 
 type DeactivateOptions = { noteEnds: NoteEnds; endGone: EndGone };
-
-/**
- * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. Ends those whose receiver is gone. The deliverer
- * decides which ends count
- * (`libs/line/outcome-batch.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
- */
-export function deactivate({ noteEnds, endGone }: DeactivateOptions): Handler<DeliveryEnd[]> {
-  return allAtOnce(async (batch) => {
-    const ends = batch.flat();
-    const gone = ends.filter(({ isGone }) => isGone);
-    if (gone.length > 0) await endGone(gone);
-    await noteEnds(ends.filter(({ isGone }) => !isGone));
-    return [];
-  });
-}
 
 /** Messages of up to 100 ends, noted in one statement. */
 const LARGEST_BATCH = 20;
@@ -39,6 +24,21 @@ export function deactivateStep({ config, ...options }: DeactivateOptions & { con
     traces: 'of a batch',
     describe: (ends) => ({ ends: ends.length }),
   };
+}
+
+/**
+ * Notes ends of deliveries; subscriptions whose deliveries only fail are switched off. Ends those whose receiver is gone. The deliverer
+ * decides which ends count
+ * (`libs/line/outcome-batch.ts`). `switch_off` stores each deactivation, and `deactivations.ts` publishes it from there.
+ */
+export function deactivate({ noteEnds, endGone }: DeactivateOptions): Handler<DeliveryEnd[]> {
+  return allAtOnce(async (batch) => {
+    const ends = batch.flat();
+    const gone = ends.filter(({ isGone }) => isGone);
+    if (gone.length > 0) await endGone(gone);
+    await noteEnds(ends.filter(({ isGone }) => !isGone));
+    return [];
+  });
 }
 
 /** Ends subscriptions whose receiver answered 410. Repeated, it changes nothing. */

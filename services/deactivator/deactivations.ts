@@ -1,16 +1,10 @@
+import { Counter } from 'prom-client';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Deactivated, DeactivationRule } from '@waybell/line/outcomes';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import { Counter } from 'prom-client';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
-
-type DeactivationsOptions = {
-  claimMs: number;
-  /** Called when a deactivation was published: once for each, unless the process dies in between. */
-  onTold: (deactivated: Deactivated) => void;
-};
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 type DeactivatedRow = Omit<Deactivated, 'kind' | 'delivery'> & { delivery: string | null };
 
@@ -29,7 +23,7 @@ const CLAIM = {
     returning ${COLUMNS}`,
 };
 
-const SETTLE = {
+const DELETE = {
   name: 'settle-deactivations',
   text: `
     delete from waybell.deactivations
@@ -37,10 +31,13 @@ const SETTLE = {
     returning ${COLUMNS}`,
 };
 
-/** Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. */
+/**
+ * Deactivations to publish to the delivery log: rows that `switch_off` stores together with the change. `onPublished` is called once for
+ * each, unless the process dies in between.
+ */
 export function deactivationsIn(
   postgres: Postgres,
-  { claimMs, onTold }: DeactivationsOptions,
+  { claimMs, onPublished }: { claimMs: number; onPublished: (deactivated: Deactivated) => void },
 ): ClaimedRows<Deactivated> {
   async function ask(statement: { name: string; text: string }, values: unknown[]): Promise<Deactivated[]> {
     const { rows } = await whenAvailable(postgres, () => postgres.query<DeactivatedRow>({ ...statement, values }));
@@ -53,9 +50,9 @@ export function deactivationsIn(
   return {
     claimMs,
     claim: () => ask(CLAIM, [claimMs]),
-    async settle(told) {
-      const keys = [told.map(({ subscription }) => subscription), told.map(({ generation }) => generation)];
-      (await ask(SETTLE, keys)).forEach(onTold);
+    async settle(published) {
+      const keys = [published.map(({ subscription }) => subscription), published.map(({ generation }) => generation)];
+      (await ask(DELETE, keys)).forEach(onPublished);
     },
     publicationOf: (deactivated) => publishOutcomes([deactivated]),
   };

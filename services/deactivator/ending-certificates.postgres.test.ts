@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { noticesIn, startTellingCertificates } from './notices.ts';
+import { noticesIn } from './notices.ts';
+import { startCertificateNotices } from '@waybell/deactivator/notices';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import { createMetrics } from '@waybell/runtime/metrics';
@@ -137,7 +138,7 @@ test('a process that runs tells of them and shows how many there are, by state',
     await putIn(endsIn, { host: `${host}.test` });
   await putIn(null, { host: 'e.test' });
   const metrics = createMetrics('deactivator');
-  await using _telling = startTellingCertificates(postgres, { intervalMs: 20, log: silentLog, metrics });
+  await using _telling = startCertificateNotices(postgres, { intervalMs: 20, log: silentLog, metrics });
   const shown = await until('it counts them', async () => {
     const lines = (await metrics.metrics()).split('\n').filter((line) => line.startsWith('waybell_receiver_cert'));
     return lines.length === 3 && lines;

@@ -1,11 +1,11 @@
+import { Gauge } from 'prom-client';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { noticeAsJson, noticeKey, type OperationsNotice } from '@waybell/line/operations-notice';
 import { noticesExchange } from '@waybell/line/topology';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { Log } from '@waybell/runtime/log';
-import { runEvery } from '@waybell/runtime/run-every';
-import { Gauge } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { runEvery } from '@waybell/runtime/run-every';
 
 const AT_ONCE = 100;
 
@@ -25,7 +25,7 @@ const CLAIM = {
     select ${noticeAsJson} as notice from claimed order by at, guid`,
 };
 
-const SETTLE = {
+const MARK_PUBLISHED = {
   name: 'settle-notices',
   text: 'update waybell.notices set published_at = now() where guid = any ($1::uuid[])',
 };
@@ -40,9 +40,9 @@ export function noticesIn(postgres: Postgres, { claimMs }: { claimMs: number }):
       const claimed = () => postgres.query<{ notice: OperationsNotice }>({ ...CLAIM, values: [claimMs] });
       return (await whenAvailable(postgres, claimed)).rows.map(({ notice }) => notice);
     },
-    async settle(told) {
-      const values = [told.map(({ guid }) => guid)];
-      await whenAvailable(postgres, () => postgres.query({ ...SETTLE, values }));
+    async settle(published) {
+      const values = [published.map(({ guid }) => guid)];
+      await whenAvailable(postgres, () => postgres.query({ ...MARK_PUBLISHED, values }));
     },
     publicationOf: (notice) => ({
       kind: 'publish',
@@ -73,20 +73,20 @@ const STATEMENTS = [
 ];
 
 /** Writes notices of waiting and failing, at each interval, and deletes old ones. */
-export function startTellingTrouble(
+export function startTroubleNotices(
   postgres: Postgres,
   { intervalMs, log }: { intervalMs: number; log: Log },
 ): AsyncDisposable {
-  async function tell(): Promise<void> {
+  async function write(): Promise<void> {
     for (const statement of STATEMENTS) await whenAvailable(postgres, () => postgres.query(statement));
   }
-  return runEvery(tell, { intervalMs, warning: 'trouble.not-told', log });
+  return runEvery(write, { intervalMs, warning: 'trouble.not-told', log });
 }
 
 /** A notice is published this long before a certificate ends: an authority may take weeks for the next one. */
 const SOON = "interval '30 days'";
 
-const TELL = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
+const TELL_ENDING = { name: 'tell-ending-certificates', text: `select waybell.tell_ending_certificates(${SOON})` };
 const COUNT = {
   name: 'count-certificates',
   text: `select valid, ending, over from waybell.count_certificates(${SOON})`,
@@ -95,17 +95,17 @@ const COUNT = {
 type TellCertificatesOptions = { intervalMs: number; log: Log; metrics: Metrics };
 
 /** Writes notices of receivers' certificates that end, and counts them, at each interval. */
-export function startTellingCertificates(
+export function startCertificateNotices(
   postgres: Postgres,
   { intervalMs, log, metrics }: TellCertificatesOptions,
 ): AsyncDisposable {
   const gauge = gaugeCertificates(metrics);
-  async function tell(): Promise<void> {
-    await whenAvailable(postgres, () => postgres.query(TELL));
+  async function write(): Promise<void> {
+    await whenAvailable(postgres, () => postgres.query(TELL_ENDING));
     const { rows } = await whenAvailable(postgres, () => postgres.query<Record<string, number>>(COUNT));
     for (const [state, certificates] of Object.entries(rows[0] ?? {})) gauge.set({ state }, certificates);
   }
-  return runEvery(tell, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
+  return runEvery(write, { intervalMs, beginsAtOnce: true, warning: 'certificates.not-told', log });
 }
 
 export function gaugeCertificates(metrics: Metrics): Gauge<'state'> {

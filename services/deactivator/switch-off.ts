@@ -1,8 +1,8 @@
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { Gauge } from 'prom-client';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Log } from '@waybell/runtime/log';
-import { Gauge } from 'prom-client';
 import type { Metrics } from '@waybell/runtime/metrics';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 
 /** The interfaces of each rule (carrier-webhooks, States and transitions), and how many subscriptions may go off at once. */
@@ -13,7 +13,7 @@ export type SwitchOffRules = {
   surge: { many: number; few: number };
 };
 
-/** Number of subscriptions that this call switched off, and of those that are held. */
+/** Number of subscriptions that this call switched off, and of those whose deactivation is held back. */
 type SwitchOffCounts = { off: number; held: number };
 
 /** Applies the rules to every subscription: see `switch-off.sql`. */
@@ -43,7 +43,7 @@ export function switchOffIn(
 
 type SweepOptions = { switchOff: SwitchOff; intervalMs: number; log: Log; metrics: Metrics };
 
-/** Applies the rules at each interval, and logs when more subscriptions are held than before. */
+/** Applies the rules at each interval, and logs when more subscriptions are held back than before. */
 export function startSweep({ switchOff, intervalMs, log, metrics }: SweepOptions): AsyncDisposable {
   const gauge = gaugeHeld(metrics);
   let held = 0;

@@ -1,7 +1,7 @@
-import { withConstants } from '@waybell/runtime/gone-settings';
 import { describe, expect, test } from '@jest/globals';
-import { InvalidEnvironment } from '@waybell/runtime/environment';
 import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
+import { InvalidEnvironment } from '@waybell/runtime/environment';
+import { withConstants } from '@waybell/runtime/gone-settings';
 import { endingMs } from '@waybell/runtime/grace';
 import { readConfig } from './config.ts';
 

@@ -1,3 +1,8 @@
+import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
+import { formatDuration } from '@waybell/runtime/duration';
 import {
   bool,
   bytes,
@@ -11,10 +16,16 @@ import {
   wait,
   words,
 } from '@waybell/runtime/environment';
-import { USER_AGENT } from '@waybell/runtime/callback-terms';
-import { formatDuration } from '@waybell/runtime/duration';
-import { readKeyRing } from '@waybell/runtime/secrets';
 import { endingMs, graceFor } from '@waybell/runtime/grace';
+import {
+  brokerConfig,
+  callbackConfig,
+  postgresConfig,
+  processConfig,
+  redisConfig,
+  requestLimits,
+} from '@waybell/runtime/process-config';
+import { readKeyRing } from '@waybell/runtime/secrets';
 import {
   brokerSettings,
   callbackSettings,
@@ -26,19 +37,8 @@ import {
   requestLimitSettings,
   secretSettings,
 } from '@waybell/runtime/settings';
-import {
-  brokerConfig,
-  callbackConfig,
-  postgresConfig,
-  processConfig,
-  redisConfig,
-  requestLimits,
-} from '@waybell/runtime/process-config';
-import { readSchedule, scheduleSettings, selectActions } from '@waybell/line/line-topology';
-import { readProxy } from './request/proxy-tunnel.ts';
 import type { EndpointsOptions } from './endpoints/endpoints.ts';
-import type { InHandLimit } from '@waybell/line/prefetch-budget';
-import { readWaiting, waitingSettings, type WaitingLimits } from '@waybell/line/waiting-room/waiting-store';
+import { readProxy } from './request/proxy-tunnel.ts';
 
 /** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */
 const waitingOfAccounts = {
@@ -54,29 +54,6 @@ const waitingOfAccounts = {
   ),
   ...waitingSettings,
 };
-
-type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
-
-/** Share of the held limit for deliveries from rooms, in addition to those from the queues. */
-const HELD_PART = 1 / 2;
-
-/** Share of all that may wait, for one account. */
-const ACCOUNT_PART = 1 / 10;
-
-function readWaitingOfAccounts(
-  settings: WaitingSettings,
-  { messages, bytes: heldBytes }: InHandLimit,
-): WaitingLimits & ReturnType<typeof readWaiting> & { held: InHandLimit } {
-  const held = (most: number) => Math.max(1, Math.floor(most * HELD_PART));
-  return {
-    ...readWaiting(settings),
-    held: { messages: held(messages), bytes: held(heldBytes) },
-    ofAccount: {
-      rows: settings.WAITING_MAX_ROWS,
-      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_PART),
-    },
-  };
-}
 
 /** Limits for endpoints, so that none holds up the others. Reasons: docs/decisions/0004-flow.md. */
 export const endpointSettings = {
@@ -114,31 +91,6 @@ export const endpointSettings = {
   ),
 };
 
-/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
-const SLOW_SHARE = 0.5;
-const FORGET_AFTER_MS = 3_600_000;
-/** Share of the deliveries held that may wait in hand for one endpoint. */
-const IN_HAND_PART = 1 / 16;
-
-type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
-
-/** `held`: how many deliveries may be held at once. */
-export function readEndpoints(settings: EndpointSettings, held: number): EndpointsOptions {
-  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
-  const slots = settings.DELIVER_SLOTS;
-  return {
-    slots,
-    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
-    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
-    slowMs: settings.DELIVER_SLOW,
-    maxWaitMs: settings.DELIVER_PATIENCE,
-    maxInHandEach: Math.max(1, Math.floor(held * IN_HAND_PART)),
-    maxInHand: 2 * slots,
-    maxEndpoints: settings.DELIVER_ENDPOINTS,
-    forgetAfterMs: FORGET_AFTER_MS,
-  };
-}
-
 const egressSettings = {
   EGRESS_PROBE_URLS: checked(
     words({
@@ -149,16 +101,6 @@ const egressSettings = {
     readProbes,
   ),
 };
-
-/** Reads origins from URLs. Throws if one is no http or https address. */
-function readProbes(urls: readonly string[]): string[] {
-  return urls.map((text) => {
-    const url = URL.parse(text);
-    if (url === null || !/^https?:$/.test(url.protocol))
-      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
-    return url.origin;
-  });
-}
 
 export const delivererSettings = {
   ...processSettings,
@@ -267,6 +209,64 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       limits: requestLimits(settings),
     },
   };
+}
+
+type WaitingSettings = Record<keyof typeof waitingOfAccounts, number>;
+
+/** Share of the limit in hand that deliveries from rooms may have, in addition to those from the queues. */
+const FROM_ROOMS_SHARE = 1 / 2;
+
+/** Share of all that may wait, for one account. */
+const ACCOUNT_SHARE = 1 / 10;
+
+function readWaitingOfAccounts(
+  settings: WaitingSettings,
+  { messages, bytes: inHandBytes }: InHandLimit,
+): WaitingLimits & ReturnType<typeof readWaiting> & { inHandLimit: InHandLimit } {
+  const shareOf = (most: number) => Math.max(1, Math.floor(most * FROM_ROOMS_SHARE));
+  return {
+    ...readWaiting(settings),
+    inHandLimit: { messages: shareOf(messages), bytes: shareOf(inHandBytes) },
+    ofAccount: {
+      rows: settings.WAITING_MAX_ROWS,
+      bytes: settings.WAITING_MAX_BYTES || Math.floor(settings.WAITING_ALL_MAX_BYTES * ACCOUNT_SHARE),
+    },
+  };
+}
+
+type EndpointSettings = { [name in keyof typeof endpointSettings | 'DELIVER_SLOTS']: number };
+
+/** Share of the slots for slow, new and hung endpoints together. The other half is for quick ones. */
+const SLOW_SHARE = 0.5;
+const FORGET_AFTER_MS = 3_600_000;
+/** Share of the deliveries in hand that may be so for one endpoint. */
+const IN_HAND_SHARE = 1 / 16;
+
+/** `inHand`: how many deliveries may be in hand at once. */
+export function readEndpoints(settings: EndpointSettings, inHand: number): EndpointsOptions {
+  const unproven = settings.DELIVER_UNPROVEN_PERCENT / 100;
+  const slots = settings.DELIVER_SLOTS;
+  return {
+    slots,
+    shares: { hung: unproven / 2, new: unproven, slow: Math.max(SLOW_SHARE, unproven) },
+    maxSize: Math.min(settings.DELIVER_WINDOW, slots),
+    slowMs: settings.DELIVER_SLOW,
+    maxWaitMs: settings.DELIVER_PATIENCE,
+    maxInHandEach: Math.max(1, Math.floor(inHand * IN_HAND_SHARE)),
+    maxInHand: 2 * slots,
+    maxEndpoints: settings.DELIVER_ENDPOINTS,
+    forgetAfterMs: FORGET_AFTER_MS,
+  };
+}
+
+/** Reads origins from URLs. Throws if one is no http or https address. */
+function readProbes(urls: readonly string[]): string[] {
+  return urls.map((text) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new Error(`"${text}" is no address to connect to: write it as https://a.example.com`);
+    return url.origin;
+  });
 }
 
 const REQUEST_LIMITS = ['SHIPPER_HANDOVER_LIMIT', 'SHIPPER_RESPONSE_LIMIT', 'CARRIER_RESPONSE_LIMIT'] as const;

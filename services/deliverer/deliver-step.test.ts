@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
-import { withLastKnown } from '@waybell/runtime/last-known';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
+import { withLastKnown } from '@waybell/runtime/last-known';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
-import { deliverStep, type DeliverStepOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import type { RequestOrigin } from './endpoints/endpoint.ts';
 import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';

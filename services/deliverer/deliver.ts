@@ -1,4 +1,3 @@
-import { microBatch } from '@waybell/runtime/micro-batch';
 import {
   firstAttempt,
   publishWaiting,
@@ -7,13 +6,25 @@ import {
   type Delivery,
   type EndpointRoom,
   publishRetry,
-  readDelivery,
-  reportRejectedDelivery,
 } from '@waybell/line/delivery';
-import { recordWithEnd } from '@waybell/line/outcome-batch';
+import type { Schedule } from '@waybell/line/line-topology';
 import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
+import { recordWithEnd } from '@waybell/line/outcome-batch';
+import type { Answer, Delivered } from '@waybell/line/outcomes';
+import { shownUrl } from '@waybell/notifications/callback';
+import type { Clock } from '@waybell/runtime/clock';
+import { microBatch } from '@waybell/runtime/micro-batch';
 import type { AccessTokens } from './credentials/access-tokens.ts';
 import { tokenNeedOf, type TokenNeed } from './credentials/fetch-token.ts';
+import {
+  dropReason,
+  holdOf,
+  tooOldAt,
+  endWithoutAttempt,
+  type EndOptions,
+  exhausted,
+  factsOf,
+} from './end-without-attempt.ts';
 import {
   endpointKey,
   roomOf,
@@ -24,120 +35,36 @@ import {
   responseSpeed,
 } from './endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
-import {
-  dropReason,
-  holdOf,
-  tooOldAt,
-  endWithoutAttempt,
-  type EndOptions,
-  exhausted,
-  factsOf,
-} from './end-without-attempt.ts';
-import { shownUrl } from '@waybell/notifications/callback';
-import type { Clock } from '@waybell/runtime/clock';
-import type { Schedule } from '@waybell/line/line-topology';
-import type { Answer, Delivered } from '@waybell/line/outcomes';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
-import { weighOpened } from '@waybell/line/delivery-batch';
-import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
-import type { OncePolicy } from '@waybell/line/once';
-import type { Step } from '@waybell/line/run-step';
-import type { Config } from './config.ts';
 
-export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 'slowMs'> & {
-  config: Pick<Config, 'actionKeys' | 'inHandLimit' | 'flow' | 'schedule' | 'maxAgeMs' | 'rememberMs'>;
+export type DeliverOptions = EndOptions & {
+  findTargets: FindTargets;
+  /** Decides whether a request to an endpoint may begin now. */
+  admit: Admit;
+  /** Access tokens, for receivers that require one. */
+  tokens: Pick<AccessTokens, 'atHand' | 'ask'>;
+  callEndpoint: CallEndpoint;
+  schedule: Schedule;
+  /** An answer that takes longer is slow. */
+  slowMs: number;
+  /** Whether the delivery waits in a room already; then it stays there. */
+  retain: (key: RowKey) => Promise<boolean>;
+  /** Whether this process still has the claim to the row of a delivery that waited, so that its effects may be published. */
+  isClaimed: (row: RowKey) => boolean;
+  /** Called for a row of a room in which its subscription has nothing to wait for any more. */
+  onMoved: (room: string) => void;
+  /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
+  onKeyMissing: (keyId: string) => void;
+  clock: Pick<Clock, 'now'>;
 };
-
-/** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
-export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
-  const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
-  const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  /** Ends a delivery that waited with its effects only while it is held. */
-  const ifHeld = (delivery: Delivery, end: End): End => {
-    const { waited } = delivery;
-    if (waited === undefined) return end;
-    const key = rowKeyOf(delivery, waited);
-    return (fate) =>
-      end(options.isClaimed(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
-  };
-  return {
-    name: 'deliverer',
-    queues: actionKeys.map(deliveryQueue),
-    inHandLimit: { ...inHandLimit, weigh: weighOpened },
-    parse: readDelivery,
-    handle: async (deliveries) => {
-      const begin = await handle(deliveries);
-      return (place, end) => {
-        const delivery = deliveries[place];
-        begin(place, delivery === undefined ? end : ifHeld(delivery, end));
-      };
-    },
-    drainsWhileBlocked: true,
-    reportRejection: reportRejectedDelivery(options.now),
-    once: onceOf(config),
-    dueAt: ({ dueAt, createdAt }) => dueAt ?? createdAt,
-    describe: ({ guid: delivery, subscription, event, attempt, byHand }) => {
-      const known = { delivery, subscription, event, attempt };
-      return byHand === undefined ? known : { ...known, byHand: byHand.why };
-    },
-  };
-}
-
-/**
- * Recognises attempts whose result was published just before a crash, as to a retry queue: publishing it twice would fork the
- * delivery. That one waits is not remembered: it is no attempt.
- */
-export function onceOf({ rememberMs }: Pick<Config, 'rememberMs'>): OncePolicy<Delivery> {
-  return {
-    keyOf: (delivery) => ({ key: attemptKey(delivery), fingerprint: '' }),
-    ttlMs: rememberMs,
-    onRepeat: () => [],
-    isWorthRemembering: (caused) => caused.some(isOfAttempt),
-  };
-}
-
-function isOfAttempt(outgoing: Outgoing): boolean {
-  if (outgoing.kind === 'publish') return outgoing.exchange !== waitingExchange;
-  return outgoing.kind !== 'wait' && (outgoing.kind !== 'outcome' || outgoing.outcome.kind !== 'dropped');
-}
-
-function attemptKey({ guid, attempt, byHand, createdAt }: Delivery): string {
-  // A delivery dropped or expired while waiting used a number without an attempt: by hand that attempt is made after all.
-  const hand = byHand === undefined ? '' : `:${byHand.why}:${createdAt}`;
-  // Differs from `attempt:`, which releases up to 0.2.0 used for deliveries that wait.
-  return `attempted:${guid}:${attempt}${hand}`;
-}
-
-export type DeliverOptions = AttemptOptions &
-  EndOptions & {
-    findTargets: FindTargets;
-    /** Decides whether a request to an endpoint may begin now. */
-    admit: Admit;
-    /** Access tokens, for receivers that require one. */
-    tokens: Pick<AccessTokens, 'atHand' | 'ask'>;
-    /** Whether the delivery waits in a room already; then it stays there. */
-    retain: (key: RowKey) => Promise<boolean>;
-    /** Whether this process still holds the row of a delivery that waited, so that its effects may be published. */
-    isClaimed: (row: RowKey) => boolean;
-    /** Called for a row of a room in which its subscription has nothing to wait for any more. */
-    onMoved: (room: string) => void;
-    /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
-    onKeyMissing: (keyId: string) => void;
-  };
-
-/** After waiting longer in hand, the target is looked up again. */
-const OLD_MS = 100;
-
-/** A delivery whose target was looked up; `askedAt`: when, by the monotonic clock. */
-type LookedUp<T> = { delivery: Delivery; target: T; askedAt: number; end: End };
 
 /**
  * Makes one attempt at each delivery: looks up the receivers of all of them, sends each its request, and ends it with the record,
  * the next attempt after its delay, or the end. While its endpoint takes no more, a delivery waits, unchanged, in the room of that; while
  * its subscription is held, in a room of that; while a key is missing, in the broker.
  */
-function deliver(options: DeliverOptions): Handler<Delivery> {
+export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
   return async (deliveries) => {
@@ -151,10 +78,42 @@ function deliver(options: DeliverOptions): Handler<Delivery> {
   };
 }
 
-function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now: number): EndpointRoom {
-  return roomOf(target, { subscription, hold: holdOf(target, now, byHand) });
-}
+/** A delivery whose target was looked up; `askedAt`: when, by the monotonic clock. */
+type LookedUp<Target = KnownTarget> = { delivery: Delivery; target: Target; askedAt: number; end: End };
 
+/** A delivery that may make one request. To be attempted, or its admission ended as unused. */
+type Admitted = LookedUp<DeliveryTarget> & { admission: GrantedRequest };
+
+/** A delivery whose receiver requires an access token, which is not at hand. */
+type Unauthorized = Admitted & { accessToken?: never };
+
+/** A delivery that can be attempted; `accessToken`: present if its credentials need one. */
+type Authorized = Admitted & { accessToken?: string };
+
+/** After waiting longer in hand, the target is looked up again. */
+const OLD_MS = 100;
+
+/**
+ * Takes each delivery from its looked-up target to its end. The step calls `begin`, once for each; the endpoints call back from `admit`,
+ * the tokens from `ask`, the receiver from `callEndpoint`. Every path calls `end` once, and ends an admission once: without a request as
+ * unused.
+ *
+ *   begin ──▶ LookedUp ── decide ─┬─ target not known now ──────────▶ failed: it is handled again
+ *                ▲                ├─ waits in its room already ─────▶ done, without effects
+ *                │                ├─ over, or too old ──────────────▶ done: the record of its end
+ *                │                ├─ subscription held ─────────────▶ done: waits in the room of its subscription
+ *                │                ├─ key missing ───────────────────▶ done: waits in the broker
+ *                │                └─ admit ─┬─ not now ─────────────▶ done: waits in the room of its endpoint
+ *                │                          ▼
+ *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: a failed attempt
+ *                │                          ▲                  ▼                                     │
+ *                │ target changed           │ target as it was │                                     ▼ token
+ *                └──────── checkAgain ──────┘              Authorized ◀──────────────────────────────┘
+ *                              ▲                               │
+ *      over 100 ms in hand: ───┘                            attempt ─┬─ row claimed by another ──▶ done, without effects
+ *      until admitted, or until                                      └─ result ──▶ done: its record, and the next attempt or the end
+ *      the token came
+ */
 class DeliveryHandler {
   readonly #options: DeliverOptions;
   readonly #findAgain: (subscription: string) => Promise<KnownTarget>;
@@ -164,32 +123,31 @@ class DeliveryHandler {
     this.#findAgain = microBatch(options.findTargets, { nameOf: (subscription) => subscription });
   }
 
-  begin(lookedUp: LookedUp<KnownTarget>): void {
+  begin(lookedUp: LookedUp): void {
     const { delivery, target } = lookedUp;
     if (delivery.mayWait && isPresent(target)) void this.#decideUnlessWaiting({ ...lookedUp, target });
-    else this.decide(lookedUp);
+    else this.#decide(lookedUp);
   }
 
   /**
-   * A redelivered delivery may have been put into its room. Not asked with the targets, which may be those of repeats: who made
-   * their attempt could not settle their rows any more. Never rejects.
+   * A redelivered delivery may have been put into its room. Queried for those alone that are begun, not for a whole batch: after
+   * `retain` the process that attempts a row cannot delete it any more, which repeats in the batch must not cause. Never rejects.
    */
   async #decideUnlessWaiting(lookedUp: LookedUp<DeliveryTarget>): Promise<void> {
     const { delivery, target, end } = lookedUp;
     const { retain, now } = this.#options;
     try {
       if (await retain(rowKeyOf(delivery, roomFor(delivery, target, now())))) endWith(end, []);
-      else this.decide(lookedUp);
+      else this.#decide(lookedUp);
     } catch (error) {
       end({ kind: 'failed', error });
     }
   }
 
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
-  decide({ delivery, target: found, askedAt, end }: LookedUp<KnownTarget>): void {
+  #decide({ delivery, target: found, askedAt, end }: LookedUp): void {
     const options = this.#options;
-    // A delivery whose body was erased ends whatever its target is: elsewhere it would no longer be known that its body is
-    // missing.
+    // A delivery whose body was erased ends whatever its target is: other code could not tell that the body was erased.
     const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
     if (target instanceof Error) return end({ kind: 'failed', error: target });
     const now = options.now();
@@ -213,63 +171,67 @@ class DeliveryHandler {
     options.admit(key, originOf(delivery), (admission) => {
       if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
       else if (options.clock.now() - requestedAt > OLD_MS)
-        void this.#decideAgain({ delivery, target, askedAt, end, admission });
+        void this.#checkAgain({ delivery, target, askedAt, end, admission });
       else this.#authorize({ delivery, target, askedAt, end, admission });
     });
   }
 
   /** Waits for an access token if the request needs one and there is none. */
-  #authorize(attempting: Attempting): void {
-    const need = tokenNeedOf(attempting.target);
-    if (need === undefined) return this.#attempt(attempting);
+  #authorize(admitted: Admitted): void {
+    const need = tokenNeedOf(admitted.target);
+    if (need === undefined) return this.#attempt(admitted);
     const accessToken = this.#options.tokens.atHand(need);
-    if (accessToken === undefined) void this.#awaitToken(attempting, need);
-    else this.#attempt({ ...attempting, accessToken });
+    if (accessToken === undefined) void this.#awaitToken(admitted, need);
+    else this.#attempt({ ...admitted, accessToken });
   }
 
   /** Never rejects. */
-  async #awaitToken(waiting: Attempting, need: TokenNeed): Promise<void> {
-    const { delivery, admission, end } = waiting;
+  async #awaitToken(unauthorized: Unauthorized, need: TokenNeed): Promise<void> {
+    const { delivery, admission, end } = unauthorized;
     const { tokens, clock } = this.#options;
     const askedAt = clock.now();
     const given = await tokens.ask(need);
-    if (given.kind === 'failed') return failAttempt(waiting, given.result, this.#options);
-    if (given.kind === 'error') return fail(waiting, given.error);
+    if (given.kind === 'failed') return failAttempt(unauthorized, given.result, this.#options);
+    if (given.kind === 'error') return fail(unauthorized, given.error);
     if (given.kind === 'closing') {
       admission.end('unused');
       return endWith(end, [wait(delivery, { why: 'full' })]);
     }
-    const authorized = { ...waiting, accessToken: given.token };
-    if (clock.now() - askedAt > OLD_MS) await this.#decideAgain(authorized);
+    const authorized = { ...unauthorized, accessToken: given.token };
+    if (clock.now() - askedAt > OLD_MS) await this.#checkAgain(authorized);
     else this.#attempt(authorized);
   }
 
-  /** The subscription may have ended, or lead elsewhere, while the delivery waited in hand. Never rejects. */
-  async #decideAgain(waited: Attempting): Promise<void> {
+  /** The subscription may have ended, or have another endpoint, since the delivery waits in hand. Never rejects. */
+  async #checkAgain(waited: Authorized): Promise<void> {
     const { delivery, admission, end, accessToken } = waited;
     const { clock, now } = this.#options;
     const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
     if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
-      const attempting = { delivery, target, askedAt, end, admission };
+      const admitted = { delivery, target, askedAt, end, admission };
       const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
-      if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...attempting, accessToken });
-      return this.#authorize(attempting);
+      if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...admitted, accessToken });
+      return this.#authorize(admitted);
     }
     admission.end('unused');
-    this.decide({ delivery, target, askedAt, end });
+    this.#decide({ delivery, target, askedAt, end });
   }
 
   /** Makes no request for a row that another process may have by now. */
-  #attempt(attempting: Attempting): void {
-    const { delivery, admission, end } = attempting;
+  #attempt(authorized: Authorized): void {
+    const { delivery, admission, end } = authorized;
     const { waited } = delivery;
     if (waited === undefined || this.#options.isClaimed(rowKeyOf(delivery, waited)))
-      return makeAttempt(attempting, this.#options);
+      return makeAttempt(authorized, this.#options);
     admission.end('unused');
     endWith(end, []);
   }
+}
+
+function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now: number): EndpointRoom {
+  return roomOf(target, { subscription, hold: holdOf(target, now, byHand) });
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
@@ -295,61 +257,42 @@ function originOf(delivery: Delivery): RequestOrigin {
   return attempt === firstAttempt(delivery) ? 'fresh' : 'retry';
 }
 
-type AttemptOptions = {
-  callEndpoint: CallEndpoint;
-  schedule: Schedule;
-  slowMs: number;
-  clock: Pick<Clock, 'now'>;
-  now: () => number;
-};
-
 /** An older look-up does not show whether a success matters. The deactivator's window may be off by as much. */
 const STALE_LOOK_UP_MS = 1_000;
 /** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
 const EGRESS_PAUSE_MS = 1_000;
 
-/** A delivery that is attempted now. `askedAt`: when its target was looked up, by the monotonic clock. */
-type Attempting = {
-  delivery: Delivery;
-  target: DeliveryTarget;
-  /** Present if its credentials need one. */
-  accessToken?: string;
-  askedAt: number;
-  admission: GrantedRequest;
-  end: End;
-};
-
 /** `beganAt`: start of its first attempt, in milliseconds since 1970. */
-type Begun = Attempting & { beganAt: number };
+type Begun = Authorized & { beganAt: number };
 
 /** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
-function makeAttempt(attempting: Attempting, options: AttemptOptions): void {
-  const { delivery, target, accessToken } = attempting;
+function makeAttempt(authorized: Authorized, options: DeliverOptions): void {
+  const { delivery, target, accessToken } = authorized;
   const { callbackUrl, verificationToken, signingSecrets, credentials } = target;
   const isLast = retryDelayMs(options.schedule, delivery) === undefined;
-  const begun = asBegun(attempting, options);
+  const begun = asBegun(authorized, options);
   const request = { delivery, callbackUrl, verificationToken, signingSecrets, credentials, accessToken, isLast };
   try {
     options.callEndpoint(request, (result) => {
-      if (result instanceof Error) fail(attempting, result);
+      if (result instanceof Error) fail(authorized, result);
       else endAttempt(begun, result, options);
     });
   } catch (error) {
-    fail(attempting, error);
+    fail(authorized, error);
   }
 }
 
 /** Ends an attempt whose request cannot be made, as its receiver could not be authenticated to. */
-function failAttempt(attempting: Attempting, result: AttemptResult, options: AttemptOptions): void {
-  endAttempt(asBegun(attempting, options), result, options);
+function failAttempt(unauthorized: Unauthorized, result: AttemptResult, options: DeliverOptions): void {
+  endAttempt(asBegun(unauthorized, options), result, options);
 }
 
-function asBegun(attempting: Attempting, { now }: AttemptOptions): Begun {
-  const { delivery } = attempting;
-  return { ...attempting, beganAt: delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt };
+function asBegun(authorized: Authorized, { now }: DeliverOptions): Begun {
+  const { delivery } = authorized;
+  return { ...authorized, beganAt: delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt };
 }
 
-function endAttempt(begun: Begun, result: AttemptResult, options: AttemptOptions): void {
+function endAttempt(begun: Begun, result: AttemptResult, options: DeliverOptions): void {
   const { delivery, admission, end } = begun;
   const { tooMuch } = result;
   const speed = result.isOurs ? 'hung' : responseSpeed(result, options.slowMs);
@@ -358,12 +301,12 @@ function endAttempt(begun: Begun, result: AttemptResult, options: AttemptOptions
 }
 
 /** An error says nothing about the receiver. */
-function fail({ admission, end }: Attempting, error: unknown): void {
+function fail({ admission, end }: Admitted, error: unknown): void {
   admission.end('unused');
   end({ kind: 'failed', error });
 }
 
-function fateOf(result: AttemptResult, begun: Begun, options: AttemptOptions): Fate {
+function fateOf(result: AttemptResult, begun: Begun, options: DeliverOptions): Fate {
   try {
     return { kind: 'done', caused: causedBy(result, begun, options) };
   } catch (error) {
@@ -375,7 +318,7 @@ function fateOf(result: AttemptResult, begun: Begun, options: AttemptOptions): F
 function causedBy(
   result: AttemptResult,
   { delivery, target, askedAt, beganAt }: Begun,
-  options: AttemptOptions,
+  options: DeliverOptions,
 ): Outgoing[] {
   const { isDelivered, isOurs, isHung: _, lostAt: __, tooMuch: ___, ...answer } = result;
   const { clock, now } = options;
@@ -395,7 +338,7 @@ function withUrl(answer: Answer, { callbackUrl }: DeliveryTarget): Answer {
   return url === null ? answer : { ...answer, url: shownUrl(url) };
 }
 
-function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: AttemptOptions): Outgoing[] {
+function afterFailure(delivery: Delivery, answer: Answer, { schedule, now }: DeliverOptions): Outgoing[] {
   const delayMs = retryDelayMs(schedule, delivery);
   const at = now();
   if (delayMs === undefined) return recordWithEnd(exhausted(delivery, { answer }, at));

@@ -2,58 +2,35 @@ import { randomUUID } from 'node:crypto';
 import type { Delivery } from '@waybell/line/delivery';
 import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
+import { WAITING_MS } from '@waybell/line/topology';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { allowsAny } from '@waybell/runtime/networks';
 import { withLastKnown } from '@waybell/runtime/last-known';
+import type { Log } from '@waybell/runtime/log';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
+import { allowsAny } from '@waybell/runtime/networks';
+import { keyOf } from '@waybell/runtime/secrets';
 import type { Config } from './config.ts';
 import { AccessTokens, watchFetches, renewingRefused } from './credentials/access-tokens.ts';
 import { answerTokenChecks } from './credentials/answer-token-checks.ts';
 import { fetchingTokens } from './credentials/fetch-token.ts';
 import { sharedTokensIn } from './credentials/shared-tokens.ts';
-import { type DeliverOptions, deliverStep, type DeliverStepOptions } from './deliver.ts';
+import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
+import { type DeliverOptions } from './deliver.ts';
 import { DeliveryMetrics } from './delivery-metrics.ts';
 import { Egress, watchEgress } from './egress/egress.ts';
 import { watchEndpoints } from './endpoints/endpoints.ts';
 import { asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
-import { countCallbacks } from './request/callback-metrics.ts';
 import { openEndpoints, type CallTokenUrl, judgeOwnFault, judgeTokenUrl } from './request/call-endpoint.ts';
+import { countCallbacks } from './request/callback-metrics.ts';
 import { deliverersIn, watchDeliverers, Flow, type FlowOptions } from './waiting/flow.ts';
 import { OpenRequests } from './waiting/open-requests.ts';
-import type { Log } from '@waybell/runtime/log';
-import { keyOf } from '@waybell/runtime/secrets';
-import { WAITING_MS } from '@waybell/line/topology';
-
-type FlowPorts = Omit<FlowOptions, 'endpoints' | 'held' | 'limits' | 'maxAgeMs'>;
-
-type DelivererPorts = FlowPorts &
-  Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
-    /** Defaults to doing nothing. */
-    onKeyMissing?: DeliverOptions['onKeyMissing'];
-    config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
-  };
-
-/** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
-export function makeDeliverer({
-  config,
-  callEndpoint,
-  tokens,
-  onKeyMissing = () => undefined,
-  ...ports
-}: DelivererPorts) {
-  const { waiting, maxAgeMs } = config;
-  const flow = new Flow({ ...ports, endpoints: config.flow, held: waiting.held, limits: waiting, maxAgeMs });
-  const { findTargets, clock, now } = ports;
-  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, tokens, onKeyMissing, config, clock, now });
-  return { flow, step };
-}
 
 /** Dispose of it after its step has ended. */
 type Deliverer = AsyncDisposable & {
   step: Step<Delivery>;
   tools: Partial<StepTools<Delivery>>;
   /** Dispose of it before the step: deliveries that wait in hand for their endpoint, or a token, then wait no more. */
-  turns: Disposable;
+  waits: Disposable;
 };
 
 export function openDeliverer(service: Service<Config>): Deliverer {
@@ -84,15 +61,15 @@ export function openDeliverer(service: Service<Config>): Deliverer {
     findTargets: clocks.guard(withLastKnown(findTargetsIn(postgres, config.keyRing), lastKnown)),
     callEndpoint: renewingRefused(clocks.guard(judgeOwnFault({ ...requests, egress, clock })), tokens),
     tokens,
-    onKeyMissing: missingKeys.asked,
+    onKeyMissing: missingKeys.note,
     broker,
     log,
     clock,
     now,
   });
-  const turns = new DisposableStack();
-  turns.use(tokens);
-  turns.use(flow);
+  const waits = new DisposableStack();
+  waits.use(tokens);
+  waits.use(flow);
   watchEndpoints(flow.endpoints, metrics);
   waiting.metrics.show(() => flow.figures());
   watchDeliverers(flow, metrics);
@@ -103,8 +80,8 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const deliveryMetrics = new DeliveryMetrics(metrics, { now, hasTraces: tracer !== undefined });
   return {
     step: deliveryMetrics.watch(step),
-    tools: { ...flow.tools, lease: openRequests.hold, cut: () => requests[Symbol.asyncDispose]() },
-    turns,
+    tools: { ...flow.tools, lease: openRequests.storeRunning, cut: () => requests[Symbol.asyncDispose]() },
+    waits,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }
@@ -115,12 +92,42 @@ function openTokens({ config, redis, metrics, log }: Service<Config>, callTokenU
   return new AccessTokens({ fetch, shared: sharedTokensIn({ redis, keyRing: config.keyRing, log, clock }), clock });
 }
 
+type FlowPorts = Omit<FlowOptions, 'endpoints' | 'inHandLimit' | 'limits' | 'maxAgeMs'>;
+
+type DelivererPorts = FlowPorts &
+  Pick<DeliverOptions, 'callEndpoint' | 'tokens'> & {
+    /** Defaults to doing nothing. */
+    onKeyMissing?: DeliverOptions['onKeyMissing'];
+    config: DeliverStepOptions['config'] & Pick<Config, 'waiting'>;
+  };
+
+/** Makes a deliverer from its ports: its step, to be run with `flow.tools`. */
+export function makeDeliverer({
+  config,
+  callEndpoint,
+  tokens,
+  onKeyMissing = () => undefined,
+  ...ports
+}: DelivererPorts) {
+  const { waiting, maxAgeMs } = config;
+  const flow = new Flow({
+    ...ports,
+    endpoints: config.flow,
+    inHandLimit: waiting.inHandLimit,
+    limits: waiting,
+    maxAgeMs,
+  });
+  const { findTargets, clock, now } = ports;
+  const step = deliverStep({ ...flow.rules, findTargets, callEndpoint, tokens, onKeyMissing, config, clock, now });
+  return { flow, step };
+}
+
 /** A delivery that waits for a key needs it again within this time. */
-const ASKED_WITHIN_MS = 2 * WAITING_MS;
+const NEEDED_WITHIN_MS = 2 * WAITING_MS;
 
 /** Keys that SECRET_KEYS of this process lacks and deliveries wait for. */
 export class MissingKeys {
-  readonly #askedAt = new Map<string, number>();
+  readonly #neededAt = new Map<string, number>();
   readonly #log: Pick<Log, 'error'>;
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -130,16 +137,16 @@ export class MissingKeys {
   }
 
   /** Notes that a delivery needs the key. */
-  readonly asked = (keyId: string): void => {
+  readonly note = (keyId: string): void => {
     if (!this.#isWaitedFor(keyId)) this.#log.error({ key: keyId }, 'key.missing');
-    this.#askedAt.set(keyId, this.#clock.now());
+    this.#neededAt.set(keyId, this.#clock.now());
   };
 
   waitingFor(): string[] {
-    return [...this.#askedAt.keys()].filter((keyId) => this.#isWaitedFor(keyId)).map(keyOf);
+    return [...this.#neededAt.keys()].filter((keyId) => this.#isWaitedFor(keyId)).map(keyOf);
   }
 
   #isWaitedFor(keyId: string): boolean {
-    return this.#clock.now() - (this.#askedAt.get(keyId) ?? -Infinity) < ASKED_WITHIN_MS;
+    return this.#clock.now() - (this.#neededAt.get(keyId) ?? -Infinity) < NEEDED_WITHIN_MS;
   }
 }

@@ -1,6 +1,6 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
-import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { End } from '@waybell/line/messages';
+import type { Answer, Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics, HistogramOnDemand } from '@waybell/runtime/metrics';
 import { sampledTraceId } from '@waybell/runtime/traceparent';

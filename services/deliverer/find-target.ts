@@ -1,7 +1,7 @@
-import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
-import { hostOf, type Hold } from './endpoints/endpoint.ts';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { OpenedCredentials, type Credentials } from './credentials/credentials.ts';
+import { hostOf, type Hold } from './endpoints/endpoint.ts';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {
@@ -94,14 +94,14 @@ export function findTargetsIn(postgres: Postgres, keyRing: KeyRing): FindTargets
   };
   return async (subscriptions) => {
     const found = new Map<string, KnownTarget>();
-    const take = (row: TargetRow) => found.set(row.subscription_guid, targetOf(row, opening));
+    const add = (row: TargetRow) => found.set(row.subscription_guid, targetOf(row, opening));
     const unopened: string[] = [];
     for (const row of await ask(TARGETS, new Set(subscriptions))) {
       const { credentials_guid: guid, subscription_guid: subscription } = row;
-      if (guid === null || opening.credentials.get(guid) !== undefined) take(row);
+      if (guid === null || opening.credentials.get(guid) !== undefined) add(row);
       else unopened.push(subscription);
     }
-    if (unopened.length > 0) for (const row of await ask(TARGETS_WITH_CREDENTIALS, unopened)) take(row);
+    if (unopened.length > 0) for (const row of await ask(TARGETS_WITH_CREDENTIALS, unopened)) add(row);
     return subscriptions.map((guid) => found.get(guid));
   };
 }

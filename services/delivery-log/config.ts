@@ -1,7 +1,7 @@
+import { DAY_MS } from '@waybell/delivery-log/write/partitions';
 import { bytes, constant, count, duration, readEnvironment, wait } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig } from '@waybell/runtime/process-config';
 import { brokerSettings, postgresSettings, processSettings } from '@waybell/runtime/settings';
-import { DAY_MS } from '@waybell/delivery-log/write/partitions';
 
 export const deliveryLogSettings = {
   ...processSettings,

@@ -4,11 +4,11 @@ import { writeOutcomesTo } from '@waybell/delivery-log/write/write-outcomes';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
-import { byHand, sendingsIn, type Sendings } from './sendings.ts';
-import type { Config } from './config.ts';
-import { recordStep } from './record-step.ts';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
+import type { Config } from './config.ts';
+import { recordStep } from './record-step.ts';
+import { byHand, sendingsIn, type Sendings } from './sendings.ts';
 
 type DeliveryLog = {
   step: Step<Outcome[]>;

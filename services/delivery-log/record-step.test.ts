@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
+import { FLUSH_MS } from '@waybell/line/hand-over/sendings';
 import type { Outcome } from '@waybell/line/outcomes';
 import { causedAtOnce, fatesOf } from '@waybell/line/testing/handled';
-import { FLUSH_MS } from '@waybell/line/hand-over/sendings';
 import { record } from '@waybell/line/testing/told-step';
 import { recordOutcomes, WRITTEN_TOGETHER } from './record-step.ts';
 

@@ -1,10 +1,10 @@
+import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import { allAtOnce, reject, type Handler } from '@waybell/line/messages';
 import { readBatch, decompressedBytes } from '@waybell/line/outcome-batch';
 import type { Outcome } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { logQueue } from '@waybell/line/topology';
 import type { Config } from './config.ts';
-import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 
 /**
  * How messages are gathered: Postgres' cost is per transaction, and nobody reads a delivery of a moment ago. One batch is

@@ -1,15 +1,15 @@
 import { ms } from '@waybell/delivery-log/columns';
 import { bodyIn, bodyOfDelivery, chunkOf } from '@waybell/delivery-log/read/bodies';
-import type { InterfaceName, ByHand, Routed } from '@waybell/line/outcomes';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
+import type { Event } from '@waybell/events/event';
+import { keysOf } from '@waybell/events/keys';
+import { readEvent } from '@waybell/events/read-event';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
-import { keysOf } from '@waybell/events/keys';
-import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
-import type { Log } from '@waybell/runtime/log';
-import type { Event } from '@waybell/events/event';
-import { readEvent } from '@waybell/events/read-event';
+import type { InterfaceName, ByHand, Routed } from '@waybell/line/outcomes';
 import { notify } from '@waybell/notifications/notification';
+import type { Log } from '@waybell/runtime/log';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 /** A delivery that an operator or API client requested by hand. */
 type ManualSending = {
@@ -80,31 +80,6 @@ const CLAIM = {
     ) kept on true`,
 };
 
-type ClaimedSending = Omit<ManualSending, 'kept'> &
-  Omit<KeptForSending, 'body'> & {
-    sentIn: Buffer | null;
-    sentAt: number | null;
-    keptIn: Buffer | null;
-    keptAt: number | null;
-  };
-
-function sendingOf({
-  sentIn,
-  sentAt,
-  keptIn,
-  keptAt,
-  contentType,
-  auditFieldSet,
-  ...row
-}: ClaimedSending): ManualSending {
-  const kept = bodyIn({ bytes: keptIn, place: keptAt });
-  return {
-    ...row,
-    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt }) ?? null,
-    kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
-  };
-}
-
 export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number }): Sendings {
   return {
     claimMs,
@@ -133,6 +108,31 @@ export function sendingsIn(postgres: Postgres, { claimMs }: { claimMs: number })
         [olderThanMs],
       );
     },
+  };
+}
+
+type ClaimedSending = Omit<ManualSending, 'kept'> &
+  Omit<KeptForSending, 'body'> & {
+    sentIn: Buffer | null;
+    sentAt: number | null;
+    keptIn: Buffer | null;
+    keptAt: number | null;
+  };
+
+function sendingOf({
+  sentIn,
+  sentAt,
+  keptIn,
+  keptAt,
+  contentType,
+  auditFieldSet,
+  ...row
+}: ClaimedSending): ManualSending {
+  const kept = bodyIn({ bytes: keptIn, place: keptAt });
+  return {
+    ...row,
+    body: row.body ?? bodyIn({ bytes: sentIn, place: sentAt }) ?? null,
+    kept: kept === undefined ? null : { body: kept, contentType, auditFieldSet },
   };
 }
 

@@ -5,8 +5,8 @@ import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { aLine } from '@waybell/line/testing/a-line';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { eventsExchange, rejectionsQueue, routerQueue } from '@waybell/line/topology';
-import { retryRejected } from '@waybell/rejected/rejected-messages';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import { retryRejected } from '@waybell/rejected/rejected-messages';
 import { until } from '@waybell/runtime/testing/until';
 import { readArrival } from './route-event.ts';
 

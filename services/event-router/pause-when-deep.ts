@@ -18,20 +18,21 @@ export type PauseOptions = {
 
 const REASON = 'delivery queues are deep';
 const INTERVAL_MS = 1_000;
-/** A look asks the broker for every queue. Below this part of the limit so many are left out: queues do not fill up in that time. */
+/** A check asks the broker for every queue. Below this share of the limit so many are left out: queues do not fill up in that time. */
 const [LOW, LEFT_OUT] = [0.1, 4];
 
 /**
  * Pauses the router while the deliverers are far behind. Events then wait in their own queue, which refuses publishes beyond its
  * size: upstream notices, and the broker does not fill up. Queries the depth only while events are routed or routing is paused.
- * Queues that are nearly empty are looked at every five seconds. While the depth of some queue is unknown, the router does not resume, and pauses only if the others are too deep without it.
+ * Queues that are nearly empty are checked every five seconds. While the depth of some queue is unknown, the router does not resume,
+ * and pauses only if the others are too deep without it.
  */
 export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options }: PauseOptions): AsyncDisposable {
   let isPaused = false;
   let takenBefore = 0;
   let leftOut = 0;
   countPaused(() => isPaused, metrics);
-  const look = async () => {
+  const check = async () => {
     if (routing.taken() === takenBefore && !isPaused) return;
     if (leftOut > 0) return void (leftOut -= 1);
     takenBefore = routing.taken();
@@ -47,7 +48,7 @@ export function pauseWhenDeep({ routing, depth, limit, log, metrics, ...options 
     else routing.resume(REASON);
   };
   // While the broker is away the depth is unknown, but there is nothing to take either.
-  return runEvery(look, { ...options, intervalMs: INTERVAL_MS, warning: 'routing.depth-unknown', log });
+  return runEvery(check, { ...options, intervalMs: INTERVAL_MS, warning: 'routing.depth-unknown', log });
 }
 
 export function countPaused(isPaused: () => boolean, metrics: Metrics): void {

@@ -1,197 +1,55 @@
-import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
-import type { Event } from '@waybell/events/event';
+import { actionKey } from '@waybell/catalog/actions';
 import { decodeBody, unpackedBytes } from '@waybell/events/decode-body';
+import type { Event } from '@waybell/events/event';
+import { keysOf } from '@waybell/events/keys';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
+import { publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
+import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
+import type { KeptEvent, Addressed, Routed, Suppression } from '@waybell/line/outcomes';
+import type { SuppressionReason } from '@waybell/line/reasons';
+import { messageGuid } from '@waybell/notifications/message-guid';
+import { notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
 import { refuseEvent } from '@waybell/rejected/reject-event';
 import { Budget } from '@waybell/runtime/budget';
 import { isTraceparent } from '@waybell/runtime/traceparent';
-import type { KeptEvent, Addressed, Routed, Suppression } from '@waybell/line/outcomes';
 import type { FindSubscriptions, FoundSubscriptions, ActiveSubscription } from './find-subscriptions.ts';
-import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import type { SuppressionReason } from '@waybell/line/reasons';
-import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
-import { actionKey } from '@waybell/catalog/actions';
-import { keysOf } from '@waybell/events/keys';
-import { messageGuid } from '@waybell/notifications/message-guid';
-import { notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
 
-/** An event to route, and its trace. */
-type Routing = {
+/** An event as it arrived, its size, and its trace. */
+export type Arrival = {
   event: Event;
+  bytes: number;
   /** Returns the event as it was published, for these accounts. */
   keptFor: (accounts: readonly string[]) => KeptEvent;
   traceparent?: string;
 };
-
-/** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
-const PART = { deliveries: 256, bytes: 2 ** 21 };
-/** Approximate memory of a delivery without its body. */
-const DELIVERY_OVERHEAD_BYTES = 2_560;
-
-/**
- * The effects of an event in parts: one delivery for each subscription, and with the last ones a record of the deliveries made and
- * of the subscriptions that got nothing, with the reason. Bodies are made part by part.
- */
-class FanOut {
-  readonly #routing: Routing;
-  readonly #found: FoundSubscriptions;
-  readonly #at: number;
-  readonly #deliveries: Addressed[] = [];
-  readonly #suppressed: Suppression[] = [];
-  /** Indexes of the receiver and of its subscription that come next. */
-  #place = 0;
-  #next = 0;
-  #announce: ((target: NotificationTarget) => Notification) | undefined;
-
-  /** `found`: in the order of `event.receivers`. `at`: time of the decision. */
-  constructor(routing: Routing, found: FoundSubscriptions, at: number) {
-    this.#routing = routing;
-    this.#found = found;
-    this.#at = at;
-  }
-
-  /** Returns the next part; undefined after the last. */
-  next(): Outgoing[] | undefined {
-    const { receivers } = this.#routing.event;
-    if (this.#place > receivers.length) return undefined;
-    const caused: Outgoing[] = [];
-    let bytes = 0;
-    let last: Buffer | undefined;
-    for (; this.#place < receivers.length; this.#place += 1, this.#next = 0) {
-      const account = receivers[this.#place] ?? '';
-      const subscriptions = this.#found[this.#place] ?? NONE;
-      if (subscriptions.length === 0) this.#suppressed.push({ reason: 'no_subscription', account });
-      for (; this.#next < subscriptions.length; this.#next += 1) {
-        if (caused.length >= PART.deliveries || bytes >= PART.bytes) return caused;
-        const subscription = subscriptions[this.#next];
-        const delivery = subscription && this.#deliver(subscription, account);
-        if (delivery === undefined) continue;
-        const { body } = delivery;
-        // Deliveries with the same body travel in a batch, which has the body once.
-        bytes += body === last ? body.length / MOST_MEMBERS : body.length;
-        last = body;
-        caused.push(publishDelivery(delivery, actionKey(this.#routing.event.action)));
-      }
-    }
-    this.#place += 1;
-    caused.push(this.#record());
-    return caused;
-  }
-
-  /** Returns the delivery to a subscription; undefined, with a note of the reason, if it gets none. */
-  #deliver(subscription: ActiveSubscription, account: string): Delivery | undefined {
-    const { event, traceparent } = this.#routing;
-    const { guid, generation, auditFieldSet, isFeatureOn } = subscription;
-    if (!isFeatureOn) return this.#suppress('feature_off', subscription, account);
-    const message = messageGuid(event.guid, guid);
-    this.#announce ??= notify(event);
-    const notification = this.#announce({ auditFieldSet, messageGuid: message });
-    if (notification.kind === 'suppressed') return this.#suppress(notification.reason, subscription, account);
-    this.#deliveries.push({ subscription: guid, account });
-    const delivery: Delivery = {
-      guid: message,
-      interface: event.action.interface,
-      action: event.action.name,
-      subscription: guid,
-      generation,
-      event: event.guid,
-      attempt: 1,
-      createdAt: this.#at,
-      beganAt: this.#at,
-      body: notification.body,
-    };
-    if (traceparent !== undefined) delivery.traceparent = traceparent;
-    return delivery;
-  }
-
-  #suppress(reason: SuppressionReason, { client, guid: subscription }: ActiveSubscription, account: string): undefined {
-    this.#suppressed.push({ reason, account, client, subscription });
-  }
-
-  #record(): Outgoing {
-    const { event, keptFor } = this.#routing;
-    const { receivers } = event;
-    const found = this.#found;
-    // Most events are for known accounts only.
-    const known = found.includes(undefined) ? receivers.filter((_, place) => found[place] !== undefined) : receivers;
-    const outcome = routed(event, { at: this.#at, deliveries: this.#deliveries, suppressed: this.#suppressed });
-    if (known.length > 0) outcome.kept = keptFor(known);
-    return { kind: 'outcome', outcome };
-  }
-}
-
-const NONE: readonly ActiveSubscription[] = [];
-
-/** Returns the record of an event's fate. */
-function routed(
-  event: Event,
-  { at, deliveries, suppressed }: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>,
-): Routed {
-  return {
-    kind: 'routed',
-    event: event.guid,
-    interface: event.action.interface,
-    action: event.action.name,
-    at,
-    keys: keysOf(event.payload, event.action.keys, event.subject),
-    receivers: event.receivers,
-    deliveries,
-    suppressed,
-  };
-}
-
-/** An event as it arrived, its size, and its trace. */
-export type Arrival = Pick<Routing, 'event' | 'keptFor' | 'traceparent'> & { bytes: number };
-
-/**
- * Reads an event; rejects one that breaks the contract. Omits an invalid trace: requests with it would fail, and switch receivers
- * off.
- */
-export function readArrival(limits: EventLimits, onRead: (event: Event) => void = () => undefined): Parse<Arrival> {
-  return (message) => {
-    const reading = readEvent(message, limits);
-    if (reading.kind === 'invalid') return refuseEvent(message, reading);
-    onRead(reading.event);
-    const { traceparent } = message;
-    const arrival: Arrival = {
-      event: reading.event,
-      bytes: unpackedBytes(message, limits.maxBytes),
-      keptFor: (accounts) => keptEvent(message, limits, accounts),
-    };
-    if (isTraceparent(traceparent)) arrival.traceparent = traceparent;
-    return arrival;
-  };
-}
-
-/** Decodes a message that was read as an event, so its encoding is known. */
-function keptEvent(message: Message, { maxBytes }: EventLimits, accounts: readonly string[]): KeptEvent {
-  const decoded = decodeBody(message, maxBytes);
-  const kept: KeptEvent = { accounts, body: decoded.kind === 'bytes' ? decoded.bytes : message.body };
-  if (message.contentType !== undefined) kept.contentType = message.contentType;
-  return kept;
-}
 
 export type RouteEventOptions = {
   findSubscriptions: FindSubscriptions;
   now: () => number;
 };
 
+/** Limits of the deliveries, and bytes, of one event on their way to the broker at once. */
+const MOST_AT_ONCE = { deliveries: 256, bytes: 2 ** 21 };
+/** Approximate memory of a delivery without its body. */
+const DELIVERY_OVERHEAD_BYTES = 2_560;
+
 /** Memory for deliveries under way at once, over all events that cause many or large ones. */
-const BUDGET_BYTES = 8 * PART.bytes;
-/** An event whose deliveries need less takes nothing from the budget. */
+const BUDGET_BYTES = 8 * MOST_AT_ONCE.bytes;
+/** An event whose deliveries need less does not count in the budget. */
 const SMALL_BYTES = 2 ** 16;
 
 /**
  * Routes events: each causes a delivery for each subscription of each receiving account, and a record of its fate. Many or large
- * deliveries are caused in parts, by only a few events at a time.
+ * deliveries are caused in batches, by only a few events at a time.
  */
 export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Handler<Arrival> {
   const budget = new Budget(BUDGET_BYTES);
 
   function route(arrival: Arrival, found: FoundSubscriptions, taken: number): Fate {
-    const parts = new FanOut(arrival, found, now());
-    if (taken === 0) return { kind: 'done', caused: atOnce(parts) };
-    return { kind: 'done', caused: { next: () => parts.next(), end: () => budget.giveBack(taken) } };
+    const fanOut = new FanOut(arrival, found, now());
+    if (taken === 0) return { kind: 'done', caused: atOnce(fanOut) };
+    return { kind: 'done', caused: { next: () => fanOut.next(), end: () => budget.giveBack(taken) } };
   }
 
   /** Waits for budget. Keeps nothing meanwhile: what was found may take as much memory as the deliveries, so it is found again. */
@@ -226,18 +84,130 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
   };
 }
 
-function atOnce(parts: FanOut): Outgoing[] {
-  const all = parts.next() ?? [];
-  for (let part = parts.next(); part !== undefined; part = parts.next()) all.push(...part);
-  return all;
-}
-
-/** Returns the budget that the deliveries need, in bytes: at most that of a part. */
+/** Returns the budget that the deliveries need, in bytes: at most that of a batch. */
 function weigh({ bytes }: Arrival, found: FoundSubscriptions): number {
   let count = 0;
   for (const subscriptions of found) count += subscriptions?.length ?? 0;
   const all = count * (bytes + DELIVERY_OVERHEAD_BYTES);
-  return all < SMALL_BYTES ? 0 : Math.min(all, PART.bytes);
+  return all < SMALL_BYTES ? 0 : Math.min(all, MOST_AT_ONCE.bytes);
+}
+
+function atOnce(fanOut: FanOut): Outgoing[] {
+  const all = fanOut.next() ?? [];
+  for (let batch = fanOut.next(); batch !== undefined; batch = fanOut.next()) all.push(...batch);
+  return all;
+}
+
+/**
+ * The effects of an event in batches: one delivery for each subscription, and with the last ones a record of the deliveries made and
+ * of the subscriptions that got nothing, with the reason. Bodies are made batch by batch.
+ */
+class FanOut {
+  readonly #arrival: Arrival;
+  readonly #found: FoundSubscriptions;
+  readonly #at: number;
+  readonly #deliveries: Addressed[] = [];
+  readonly #suppressed: Suppression[] = [];
+  /** Indexes of the receiver and of its subscription that come next. */
+  #place = 0;
+  #next = 0;
+  #announce: ((target: NotificationTarget) => Notification) | undefined;
+
+  /** `found`: in the order of `event.receivers`. `at`: time of the decision. */
+  constructor(arrival: Arrival, found: FoundSubscriptions, at: number) {
+    this.#arrival = arrival;
+    this.#found = found;
+    this.#at = at;
+  }
+
+  /** Returns the next batch; undefined after the last. */
+  next(): Outgoing[] | undefined {
+    const { receivers } = this.#arrival.event;
+    if (this.#place > receivers.length) return undefined;
+    const caused: Outgoing[] = [];
+    let bytes = 0;
+    let last: Buffer | undefined;
+    for (; this.#place < receivers.length; this.#place += 1, this.#next = 0) {
+      const account = receivers[this.#place] ?? '';
+      const subscriptions = this.#found[this.#place] ?? NONE;
+      if (subscriptions.length === 0) this.#suppressed.push({ reason: 'no_subscription', account });
+      for (; this.#next < subscriptions.length; this.#next += 1) {
+        if (caused.length >= MOST_AT_ONCE.deliveries || bytes >= MOST_AT_ONCE.bytes) return caused;
+        const subscription = subscriptions[this.#next];
+        const delivery = subscription && this.#deliver(subscription, account);
+        if (delivery === undefined) continue;
+        const { body } = delivery;
+        // Deliveries with the same body travel in a batch, which has the body once.
+        bytes += body === last ? body.length / MOST_MEMBERS : body.length;
+        last = body;
+        caused.push(publishDelivery(delivery, actionKey(this.#arrival.event.action)));
+      }
+    }
+    this.#place += 1;
+    caused.push(this.#record());
+    return caused;
+  }
+
+  /** Returns the delivery to a subscription; undefined, with a note of the reason, if it gets none. */
+  #deliver(subscription: ActiveSubscription, account: string): Delivery | undefined {
+    const { event, traceparent } = this.#arrival;
+    const { guid, generation, auditFieldSet, isFeatureOn } = subscription;
+    if (!isFeatureOn) return this.#suppress('feature_off', subscription, account);
+    const message = messageGuid(event.guid, guid);
+    this.#announce ??= notify(event);
+    const notification = this.#announce({ auditFieldSet, messageGuid: message });
+    if (notification.kind === 'suppressed') return this.#suppress(notification.reason, subscription, account);
+    this.#deliveries.push({ subscription: guid, account });
+    const delivery: Delivery = {
+      guid: message,
+      interface: event.action.interface,
+      action: event.action.name,
+      subscription: guid,
+      generation,
+      event: event.guid,
+      attempt: 1,
+      createdAt: this.#at,
+      beganAt: this.#at,
+      body: notification.body,
+    };
+    if (traceparent !== undefined) delivery.traceparent = traceparent;
+    return delivery;
+  }
+
+  #suppress(reason: SuppressionReason, { client, guid: subscription }: ActiveSubscription, account: string): undefined {
+    this.#suppressed.push({ reason, account, client, subscription });
+  }
+
+  #record(): Outgoing {
+    const { event, keptFor } = this.#arrival;
+    const { receivers } = event;
+    const found = this.#found;
+    // Most events are for known accounts only.
+    const known = found.includes(undefined) ? receivers.filter((_, place) => found[place] !== undefined) : receivers;
+    const outcome = routed(event, { at: this.#at, deliveries: this.#deliveries, suppressed: this.#suppressed });
+    if (known.length > 0) outcome.kept = keptFor(known);
+    return { kind: 'outcome', outcome };
+  }
+}
+
+const NONE: readonly ActiveSubscription[] = [];
+
+/** Returns the record of an event's fate. */
+function routed(
+  event: Event,
+  { at, deliveries, suppressed }: Pick<Routed, 'at' | 'deliveries' | 'suppressed'>,
+): Routed {
+  return {
+    kind: 'routed',
+    event: event.guid,
+    interface: event.action.interface,
+    action: event.action.name,
+    at,
+    keys: keysOf(event.payload, event.action.keys, event.subject),
+    receivers: event.receivers,
+    deliveries,
+    suppressed,
+  };
 }
 
 /** Handles an event that was routed before: returns a record, or a rejection if its guid came with another body. */
@@ -252,4 +222,32 @@ export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolea
   }
   const outcome = routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] });
   return [{ kind: 'outcome', outcome }];
+}
+
+/**
+ * Reads an event; rejects one that breaks the contract. Omits an invalid trace: requests with it would fail, and switch receivers
+ * off.
+ */
+export function readArrival(limits: EventLimits, onRead: (event: Event) => void = () => undefined): Parse<Arrival> {
+  return (message) => {
+    const reading = readEvent(message, limits);
+    if (reading.kind === 'invalid') return refuseEvent(message, reading);
+    onRead(reading.event);
+    const { traceparent } = message;
+    const arrival: Arrival = {
+      event: reading.event,
+      bytes: unpackedBytes(message, limits.maxBytes),
+      keptFor: (accounts) => keptEvent(message, limits, accounts),
+    };
+    if (isTraceparent(traceparent)) arrival.traceparent = traceparent;
+    return arrival;
+  };
+}
+
+/** Decodes a message that was read as an event, so its encoding is known. */
+function keptEvent(message: Message, { maxBytes }: EventLimits, accounts: readonly string[]): KeptEvent {
+  const decoded = decodeBody(message, maxBytes);
+  const kept: KeptEvent = { accounts, body: decoded.kind === 'bytes' ? decoded.bytes : message.body };
+  if (message.contentType !== undefined) kept.contentType = message.contentType;
+  return kept;
 }

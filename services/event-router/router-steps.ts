@@ -1,19 +1,19 @@
-import { type Message, oneByOne, reject, type Death, type Handler, type Rejection } from '@waybell/line/messages';
-import type { Step } from '@waybell/line/run-step';
-import { reportRejectedDelivery } from '@waybell/line/delivery';
-import { deliveriesExchange, eventsExchange, routerQueue, straysQueue, isSuspectsQueue } from '@waybell/line/topology';
 import { actionKey } from '@waybell/catalog/actions';
-import type { Event } from '@waybell/events/event';
 import { unpackedBytes } from '@waybell/events/decode-body';
+import type { Event } from '@waybell/events/event';
+import { reportRejectedDelivery } from '@waybell/line/delivery';
+import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
+import { type Message, oneByOne, reject, type Death, type Handler, type Rejection } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import type { Step } from '@waybell/line/run-step';
+import { deliveriesExchange, eventsExchange, routerQueue, straysQueue, isSuspectsQueue } from '@waybell/line/topology';
+import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import type { Clock } from '@waybell/runtime/clock';
 import type { Config } from './config.ts';
 import { readArrival, repeatEvent, routeEvents, type Arrival, type RouteEventOptions } from './route-event.ts';
-import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';
-import type { Clock } from '@waybell/runtime/clock';
-import { nearestKey, readRejectedEvent } from '@waybell/rejected/read-rejected-event';
 
-type RouteStepOptions = Pick<RouteEventOptions, 'findSubscriptions' | 'now'> & {
+type RouteStepOptions = RouteEventOptions & {
   onRead?: (event: Event) => void;
   config: Pick<Config, 'inHandLimit' | 'eventLimits' | 'rememberMs'>;
 };
@@ -48,7 +48,7 @@ function inHandLimitOf({ inHandLimit, eventLimits }: RouteStepOptions['config'])
   return { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) };
 }
 
-type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & Pick<StrayOptions, 'clock'>;
+type StrayStepOptions = Pick<RouteStepOptions, 'config' | 'now'> & { clock: Pick<Clock, 'sleep'> };
 
 export function strayStep({ config, now, clock }: StrayStepOptions): Step<Message> {
   const { eventLimits } = config;
@@ -69,13 +69,14 @@ export function strayStep({ config, now, clock }: StrayStepOptions): Step<Messag
 /** Delay that keeps a policy which empties the rejected queue at once from occupying a process and the broker. */
 const AGAIN_AFTER_MS = 1_000;
 
-type StrayOptions = { maxBytes: number; clock: Pick<Clock, 'sleep'> };
-
 /**
  * Rejects a message that the broker could not keep on the line, with the reason; an operator then decides. Returns a message that
  * the broker moved out of the rejected queue, for example because of a policy, to that queue unchanged.
  */
-export function rejectStray({ maxBytes, clock }: StrayOptions): Handler<Message> {
+export function rejectStray({
+  maxBytes,
+  clock,
+}: { maxBytes: number } & Pick<StrayStepOptions, 'clock'>): Handler<Message> {
   return oneByOne(async (message) => {
     const { death, exchange, routingKey } = message;
     if (death === undefined) {

@@ -1,3 +1,4 @@
+import { USER_AGENT } from '@waybell/runtime/callback-terms';
 import { bytes, constant, count, duration, readEnvironment, wait, str } from '@waybell/runtime/environment';
 import { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
 import {
@@ -8,7 +9,6 @@ import {
   redisSettings,
 } from '@waybell/runtime/settings';
 import type { GeocoderOptions } from './find-address.ts';
-import { USER_AGENT } from '@waybell/runtime/callback-terms';
 
 const geocoderSettings = {
   GEOCODER_URL: str({
@@ -24,27 +24,6 @@ const geocoderSettings = {
   }),
   GEOCODER_CACHE: constant(count({ per: 'process', default: 100_000, desc: 'addresses remembered' })),
 };
-
-type GeocoderSettings = { GEOCODER_URL: string } & Record<
-  'GEOCODER_LIMIT' | 'GEOCODER_RATE' | 'GEOCODER_CACHE',
-  number
->;
-
-/** Throws if the URL is invalid. Returns undefined if there is no geocoder. */
-function readGeocoder(settings: GeocoderSettings): GeocoderOptions | undefined {
-  const url = settings.GEOCODER_URL;
-  if (url === '') return undefined;
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new Error(`GEOCODER_URL: "${url}" is not an http or https URL`);
-  }
-  return {
-    url: url.endsWith('/') ? url.slice(0, -1) : url,
-    limitMs: settings.GEOCODER_LIMIT,
-    perSecond: settings.GEOCODER_RATE,
-    cacheEntries: settings.GEOCODER_CACHE,
-    userAgent: USER_AGENT,
-  };
-}
 
 export const trackerSettings = {
   ...processSettings,
@@ -93,5 +72,26 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     claimMs: settings.GPS_CLAIM,
     rememberMs: settings.GPS_REMEMBER,
     geocoder: readGeocoder(settings),
+  };
+}
+
+type GeocoderSettings = { GEOCODER_URL: string } & Record<
+  'GEOCODER_LIMIT' | 'GEOCODER_RATE' | 'GEOCODER_CACHE',
+  number
+>;
+
+/** Throws if the URL is invalid. Returns undefined if there is no geocoder. */
+function readGeocoder(settings: GeocoderSettings): GeocoderOptions | undefined {
+  const url = settings.GEOCODER_URL;
+  if (url === '') return undefined;
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new Error(`GEOCODER_URL: "${url}" is not an http or https URL`);
+  }
+  return {
+    url: url.endsWith('/') ? url.slice(0, -1) : url,
+    limitMs: settings.GEOCODER_LIMIT,
+    perSecond: settings.GEOCODER_RATE,
+    cacheEntries: settings.GEOCODER_CACHE,
+    userAgent: USER_AGENT,
   };
 }

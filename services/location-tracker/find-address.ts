@@ -79,10 +79,10 @@ function atMost(perSecond: number): (limitMs: number) => number | undefined {
   let nextAt = 0;
   return (limitMs) => {
     const now = performance.now();
-    const turnAt = Math.max(now, nextAt);
-    if (turnAt - now >= limitMs) return undefined;
-    nextAt = turnAt + 1_000 / perSecond;
-    return turnAt - now;
+    const allowedAt = Math.max(now, nextAt);
+    if (allowedAt - now >= limitMs) return undefined;
+    nextAt = allowedAt + 1_000 / perSecond;
+    return allowedAt - now;
   };
 }
 

@@ -4,17 +4,17 @@ import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
 import type { RunningStep, Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import type { Log } from '@waybell/runtime/log';
+import { runEvery } from '@waybell/runtime/run-every';
 import { activitiesIn } from './activities.ts';
 import type { Config } from './config.ts';
-import { deactivationsIn, type Deactivation, sweepBeside, type SweepResult } from './sweep.ts';
 import { findAddressWith } from './find-address.ts';
 import { rememberedVehiclesIn } from './remembered-vehicles.ts';
 import type { LocationReport } from './report.ts';
 import { seeTogether } from './see-together.ts';
-import { TrackerMetrics } from './tracker-metrics.ts';
+import { deactivationsIn, type Deactivation, sweepBeside, type SweepResult } from './sweep.ts';
 import { trackStep } from './track-location.ts';
-import type { Log } from '@waybell/runtime/log';
-import { runEvery } from '@waybell/runtime/run-every';
+import { TrackerMetrics } from './tracker-metrics.ts';
 
 type LocationTracker = {
   step: Step<LocationReport>;

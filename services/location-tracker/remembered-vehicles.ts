@@ -62,12 +62,12 @@ const WORDS = 7;
 
 /** Writes one short line, as Redis holds a million vehicles. Keeps what a later version appended to `before`. */
 export function writeVehicle({ activity, track }: Vehicle, before = ''): string {
-  const told = track?.told ?? null;
+  const announced = track?.announced ?? null;
   return [
     track?.seenAt,
-    told?.latitude,
-    told?.longitude,
-    told?.report,
+    announced?.latitude,
+    announced?.longitude,
+    announced?.report,
     activity?.notedAt,
     activity === null ? undefined : Number(activity.isActive),
     activity?.activatedBy,
@@ -77,8 +77,8 @@ export function writeVehicle({ activity, track }: Vehicle, before = ''): string 
 
 export function readVehicle(text: string): Remembered {
   const [seenAt, latitude, longitude, report = '', notedAt, isActive, activatedBy = ''] = text.split(' ');
-  const told = report === '' ? null : { latitude: Number(latitude), longitude: Number(longitude), report };
-  const track = seenAt === '' ? null : { seenAt: Number(seenAt), told };
+  const announced = report === '' ? null : { latitude: Number(latitude), longitude: Number(longitude), report };
+  const track = seenAt === '' ? null : { seenAt: Number(seenAt), announced };
   const activity = activatedBy === '' ? null : { isActive: isActive === '1', notedAt: Number(notedAt), activatedBy };
   return { vehicle: { activity, track }, text };
 }

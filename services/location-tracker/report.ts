@@ -1,7 +1,7 @@
 import { findPublished } from '@waybell/catalog/actions';
 import { locationReported } from '@waybell/catalog/shipper/vehicle-location';
-import { digitsOf, isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
 import type { Event } from '@waybell/events/event';
+import { digitsOf, isArray, isObject, JsonNumber, type JsonObject, type JsonValue } from '@waybell/events/json';
 import { readEvent, type EventLimits } from '@waybell/events/read-event';
 import { momentOf, type Timestamp } from '@waybell/events/timestamp';
 import { reject, type Parse } from '@waybell/line/messages';

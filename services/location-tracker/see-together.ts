@@ -52,27 +52,27 @@ type VehicleSighting = {
 const UNKNOWN: Vehicle = { activity: null, track: null };
 
 async function seeBatch(reports: readonly LocationReport[], options: SeeTogetherOptions): Promise<Changes[]> {
-  const looks = reports.map(looksOf);
-  let open = looks.flat();
+  const sightings = reports.map(sightingsOf);
+  let open = sightings.flat();
   while (open.length > 0) {
-    await remember(open, options);
-    await ask(open.filter(needsPostgres), options);
-    const noted = await note(open, options);
-    const kept = await keep(noted, options);
-    open = open.filter((look) => !kept.has(look));
+    await readRemembered(open, options);
+    await readActivities(open.filter(needsPostgres), options);
+    const noted = await writeActivities(open, options);
+    const kept = await writeRemembered(noted, options);
+    open = open.filter((each) => !kept.has(each));
   }
-  return tell(reports, looks, options);
+  return changesOf(reports, sightings, options);
 }
 
-async function remember(
-  looks: readonly VehicleSighting[],
+async function readRemembered(
+  sightings: readonly VehicleSighting[],
   { remembered, rules, now }: SeeTogetherOptions,
 ): Promise<void> {
-  const found = await remembered.read(looks.map(({ key }) => key));
+  const found = await remembered.read(sightings.map(({ key }) => key));
   const at = now();
-  looks.forEach((look, place) => {
-    look.remembered = found[place];
-    look.seen = see(vehicleOf(look), look.sighting, { rules, now: at });
+  sightings.forEach((each, place) => {
+    each.remembered = found[place];
+    each.seen = see(vehicleOf(each), each.sighting, { rules, now: at });
   });
 }
 
@@ -85,49 +85,55 @@ function needsPostgres({ activity, remembered, sighting }: VehicleSighting): boo
   return remembered === undefined || (sighting.isPickedUp && remembered.vehicle.activity?.isActive !== true);
 }
 
-async function ask(looks: readonly VehicleSighting[], { activities, rules, now }: SeeTogetherOptions): Promise<void> {
-  const found = await activities.read(looks.map(({ key }) => key));
+async function readActivities(
+  sightings: readonly VehicleSighting[],
+  { activities, rules, now }: SeeTogetherOptions,
+): Promise<void> {
+  const found = await activities.read(sightings.map(({ key }) => key));
   const at = now();
-  for (const look of looks) {
-    look.activity = found.get(writeKey(look.key)) ?? null;
-    look.seen = see(vehicleOf(look), look.sighting, { rules, now: at });
+  for (const each of sightings) {
+    each.activity = found.get(writeKey(each.key)) ?? null;
+    each.seen = see(vehicleOf(each), each.sighting, { rules, now: at });
   }
 }
 
 /** Writes changes to Postgres. Reads again, and leaves out, vehicles that another replica changed meanwhile. */
-async function note(looks: readonly VehicleSighting[], options: SeeTogetherOptions): Promise<VehicleSighting[]> {
-  const changing = looks.flatMap((look) => {
-    const [from, to] = [vehicleOf(look).activity, look.seen.vehicle.activity];
-    return to === null || to === from ? [] : [{ look, change: { key: look.key, from, to } satisfies ActivityChange }];
+async function writeActivities(
+  sightings: readonly VehicleSighting[],
+  options: SeeTogetherOptions,
+): Promise<VehicleSighting[]> {
+  const changing = sightings.flatMap((each) => {
+    const [from, to] = [vehicleOf(each).activity, each.seen.vehicle.activity];
+    return to === null || to === from ? [] : [{ each, change: { key: each.key, from, to } satisfies ActivityChange }];
   });
   const made = await options.activities.change(changing.map(({ change }) => change));
   const late = new Set<VehicleSighting>();
-  for (const { look } of changing) {
-    const activity = made.get(writeKey(look.key));
+  for (const { each } of changing) {
+    const activity = made.get(writeKey(each.key));
     if (activity === undefined) {
-      late.add(look);
+      late.add(each);
       continue;
     }
-    look.activity = activity;
-    look.seen = { ...look.seen, vehicle: { ...look.seen.vehicle, activity } };
+    each.activity = activity;
+    each.seen = { ...each.seen, vehicle: { ...each.seen.vehicle, activity } };
   }
-  await ask([...late], options);
-  return looks.filter((look) => !late.has(look));
+  await readActivities([...late], options);
+  return sightings.filter((each) => !late.has(each));
 }
 
 /** Writes changes to Redis; resolves with those that are done. */
-async function keep(
-  looks: readonly VehicleSighting[],
+async function writeRemembered(
+  sightings: readonly VehicleSighting[],
   { remembered }: SeeTogetherOptions,
 ): Promise<Set<VehicleSighting>> {
-  const changing = looks.filter(({ seen, remembered: from }) => seen.vehicle !== from?.vehicle && hasTrack(seen));
+  const changing = sightings.filter(({ seen, remembered: from }) => seen.vehicle !== from?.vehicle && hasTrack(seen));
   const made = await remembered.change(
     changing.map(({ key, remembered: from, seen }) => ({ key, from, to: seen.vehicle })),
   );
   const late = new Set(changing.filter((_, place) => made[place] !== true));
   // The answer of Postgres may be older than another replica's write.
-  for (const look of late) look.activity = undefined;
-  return new Set(looks.filter((look) => !late.has(look)));
+  for (const each of late) each.activity = undefined;
+  return new Set(sightings.filter((each) => !late.has(each)));
 }
 
 /** Returns the state in Redis, updated with the answer of Postgres. */
@@ -138,7 +144,7 @@ function vehicleOf({ remembered, activity }: VehicleSighting): Vehicle {
 
 const hasTrack = ({ vehicle }: Seen) => vehicle.track !== null;
 
-function looksOf(report: LocationReport): VehicleSighting[] {
+function sightingsOf(report: LocationReport): VehicleSighting[] {
   const { guid, recordedAt, latitude, longitude } = report;
   const position = { latitude: Number(latitude.text), longitude: Number(longitude.text) };
   return report.vehicles.map(({ guid: vehicle, isPickedUp }) => ({
@@ -151,16 +157,16 @@ function looksOf(report: LocationReport): VehicleSighting[] {
 }
 
 /** Returns what to announce for each report. A report that switched a vehicle on announces all that were switched on with it. */
-async function tell(
+async function changesOf(
   reports: readonly LocationReport[],
-  looks: readonly (readonly VehicleSighting[])[],
+  sightings: readonly (readonly VehicleSighting[])[],
   { activities }: SeeTogetherOptions,
 ): Promise<Changes[]> {
-  const causes = reports.filter((_, place) => looks[place]?.some(hasSwitchedOn));
+  const causes = reports.filter((_, place) => sightings[place]?.some(hasSwitchedOn));
   const activated = await activities.switchedOnBy(causes);
   return reports.map((report, place) => ({
     activated: activated[causes.indexOf(report)] ?? [],
-    moved: (looks[place] ?? []).filter(({ seen }) => seen.hasMoved).map(({ key }) => key.vehicle),
+    moved: (sightings[place] ?? []).filter(({ seen }) => seen.hasMoved).map(({ key }) => key.vehicle),
   }));
 }
 

@@ -1,15 +1,31 @@
-import type { RememberedVehicles } from './remembered-vehicles.ts';
-import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
+/**
+ * Finds vehicles that have fallen silent, switches them off and has that announced, once each, by any number of replicas.
+ *
+ *   active ── noted before the silence limit ──▶ candidate ── Redis has no later sighting ──▶ switched off, stored to be announced
+ *     ▲                                             │                                           │ claimed, published, confirmed
+ *     └────── seen since: it stays as it is ────────┘                                           ▼
+ *                                                                                            deleted from what is to be announced
+ *
+ * While reports wait in the queue, no vehicle counts as silent: its own may be among them.
+ */
+import { readTimestamp } from '@waybell/events/timestamp';
 import type { Broker, Depth } from '@waybell/line/broker';
+import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { Publication } from '@waybell/line/messages';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
-import type { Config } from './config.ts';
-import { readTimestamp } from '@waybell/events/timestamp';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
-import type { Publication } from '@waybell/line/messages';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { publishAnnouncement } from './announcement.ts';
+import type { Config } from './config.ts';
+import type { RememberedVehicles } from './remembered-vehicles.ts';
+import { isSilent, seenAtLatest, type TrackingRules, type VehicleKey } from './vehicle.ts';
+
+/**
+ * `behind`: reports wait, so no vehicle can be called silent. `unconfirmed`: the broker did not confirm all announcements;
+ * vehicles not yet switched off wait for that.
+ */
+export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 type SweepBesideOptions = {
   broker: Pick<Broker, 'depth'>;
@@ -53,12 +69,6 @@ type VehicleSweepOptions = {
   rememberMs: number;
   now: () => number;
 };
-
-/**
- * `behind`: reports wait, so no vehicle can be called silent. `unconfirmed`: the broker did not confirm all announcements;
- * vehicles not yet switched off wait for that.
- */
-export type SweepResult = 'done' | 'behind' | 'unconfirmed';
 
 /**
  * Announces vehicles that were switched off and not announced. Then finds silent vehicles, switches them off and announces them.
@@ -156,7 +166,7 @@ const CLAIM = {
     returning ${COLUMNS}`,
 };
 
-const SETTLE = {
+const DELETE = {
   name: 'settle-gps-deactivations',
   text: `delete from waybell.gps_deactivations where guid = any ($1::uuid[]) returning ${COLUMNS}`,
 };
@@ -199,7 +209,7 @@ export function deactivationsIn(
     },
     claim: () => ask<Deactivation>(CLAIM, [claimMs]),
     async settle(announced) {
-      (await ask<Deactivation>(SETTLE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
+      (await ask<Deactivation>(DELETE, [announced.map(({ guid }) => guid)])).forEach(onAnnounced);
     },
     publicationOf: announcementOf,
     async forget(seenBefore) {

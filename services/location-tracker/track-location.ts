@@ -1,15 +1,15 @@
-import type { JsonObject } from '@waybell/events/json';
-import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';
-import { publishAnnouncement, type Announcement } from './announcement.ts';
-import type { FindAddress } from './find-address.ts';
-import { type LocationReport, readReport } from './report.ts';
-import { type Changes, type SeeReports, SEEN_TOGETHER } from './see-together.ts';
 import { unpackedBytes } from '@waybell/events/decode-body';
 import type { Event } from '@waybell/events/event';
+import type { JsonObject } from '@waybell/events/json';
+import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
+import { publishAnnouncement, type Announcement } from './announcement.ts';
 import type { Config } from './config.ts';
+import type { FindAddress } from './find-address.ts';
+import { type LocationReport, readReport } from './report.ts';
+import { type Changes, type SeeReports, SEEN_TOGETHER } from './see-together.ts';
 
 export type TrackOptions = {
   seeReports: SeeReports;
@@ -17,6 +17,24 @@ export type TrackOptions = {
   onChanges: (changes: Changes) => void;
   now: () => number;
 };
+
+type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
+
+/** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
+export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
+  const { inHandLimit, eventLimits } = config;
+  return {
+    name: 'location-tracker',
+    queues: [locationsQueue],
+    inHandLimit: { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
+    parse: readReport(eventLimits, onRead),
+    handle: trackLocation(options),
+    gathering: SEEN_TOGETHER,
+    reportRejection: reportRejectedEvent(eventLimits, options.now),
+    traces: 'begin',
+    describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
+  };
+}
 
 /** Limit of vehicles in one notification. */
 const MOST_VEHICLES = 1_000;
@@ -80,23 +98,5 @@ function absorbed({ guid, shipper, vehicles }: LocationReport, at: number): Outg
       deliveries: [],
       suppressed: [{ reason: 'position_absorbed' }],
     },
-  };
-}
-
-type TrackStepOptions = TrackOptions & { config: Config; onRead: (event: Event) => void };
-
-/** The tracker's step. Needs no `once`: a repeated report is recognised by the values that it changed. */
-export function trackStep({ config, onRead, ...options }: TrackStepOptions): Step<LocationReport> {
-  const { inHandLimit, eventLimits } = config;
-  return {
-    name: 'location-tracker',
-    queues: [locationsQueue],
-    inHandLimit: { ...inHandLimit, weigh: (message) => unpackedBytes(message, eventLimits.maxBytes) },
-    parse: readReport(eventLimits, onRead),
-    handle: trackLocation(options),
-    gathering: SEEN_TOGETHER,
-    reportRejection: reportRejectedEvent(eventLimits, options.now),
-    traces: 'begin',
-    describe: ({ guid, vehicles }) => ({ event: guid, vehicles: vehicles.length }),
   };
 }

@@ -1,9 +1,9 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
-import type { Deactivation, SweepResult } from './sweep.ts';
 import { ADDRESS_RESULTS, type AddressResult } from './find-address.ts';
 import type { Changes } from './see-together.ts';
+import type { Deactivation, SweepResult } from './sweep.ts';
 
 export class TrackerMetrics {
   readonly #vehicles: Counter<'change'>;

@@ -3,9 +3,16 @@
  *
  *   report, picked up ──▶ active ──── older than the silence limit, by a sweep ────▶ inactive ──▶ …
  *
- * A change remembers the guid of the report that caused it. That report, processed again after a crash, is told again
- * what it changed, and changes nothing (docs/decisions/0007-positions.md).
+ * A change remembers the guid of the report that caused it. That report, processed again after a crash, has the same changes
+ * announced again, and changes nothing (docs/decisions/0007-positions.md).
  */
+
+/** A vehicle of a shipper: the same vehicle, reported for two shippers, is tracked for each. Guids in lower case. */
+export type VehicleKey = { shipper: string; vehicle: string };
+
+/** Degrees; north and east are positive. */
+export type Position = { latitude: number; longitude: number };
+
 /** Whether GPS is on. Stored in Postgres; times are milliseconds since the epoch. */
 export type Activity = {
   isActive: boolean;
@@ -20,7 +27,7 @@ type Track = {
   /** When it was last seen, exactly: as recorded, but never later than received. */
   seenAt: number;
   /** The last position announced to the client, and the guid of its report. */
-  told: (Position & { report: string }) | null;
+  announced: (Position & { report: string }) | null;
 };
 
 /** Null: none, or none known any more. */
@@ -55,18 +62,19 @@ export function see(vehicle: Vehicle, sighting: Sighting, { rules, now }: { rule
   const { activity, track } = vehicle;
   const seenAt = Math.min(sighting.recordedAt, now);
   const wasActivated = activity?.activatedBy === sighting.report;
-  const hadMoved = track?.told?.report === sighting.report;
+  const hadMoved = track?.announced?.report === sighting.report;
   if (isSilent(seenAt, { rules, now }) || isOld(vehicle, seenAt, rules)) {
     return { vehicle, isActivated: wasActivated, hasMoved: hadMoved };
   }
-  const isFar = track === null || track.told === null || greatCircleM(track.told, sighting) >= rules.distanceM;
+  const isFar =
+    track === null || track.announced === null || greatCircleM(track.announced, sighting) >= rules.distanceM;
   const hasMoved = sighting.isPickedUp && isFar;
   const { report, latitude, longitude } = sighting;
-  const told = hasMoved ? { report, latitude, longitude } : (track?.told ?? null);
+  const announced = hasMoved ? { report, latitude, longitude } : (track?.announced ?? null);
   const next = noted(vehicle, { sighting, seenAt, rules, now });
   const isActivated = next?.isActive === true && activity?.isActive !== true;
   return {
-    vehicle: { activity: next, track: { seenAt, told } },
+    vehicle: { activity: next, track: { seenAt, announced } },
     isActivated: isActivated || wasActivated,
     // Received again, a report from the future looks newer than itself.
     hasMoved: hasMoved || hadMoved,
@@ -111,9 +119,6 @@ function isDue({ notedAt }: Activity, { seenAt, rules, now }: Noting): boolean {
   return seenAt >= notedAt + everyMs || now >= notedAt + rules.silenceMs - everyMs;
 }
 
-/** Degrees; north and east are positive. */
-export type Position = { latitude: number; longitude: number };
-
 /** Mean radius of the Earth (IUGG). */
 const EARTH_RADIUS_M = 6_371_008.8;
 
@@ -129,9 +134,6 @@ export function greatCircleM(from: Position, to: Position): number {
   // Rounding may raise it above 1 for antipodes.
   return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(Math.min(1, chord)));
 }
-
-/** A vehicle of a shipper: the same vehicle, reported for two shippers, is tracked for each. Guids in lower case. */
-export type VehicleKey = { shipper: string; vehicle: string };
 
 export function writeKey({ shipper, vehicle }: VehicleKey): string {
   return `${shipper}:${vehicle}`;

@@ -556,7 +556,7 @@ describe('deactivations', () => {
     const told: Deactivated[] = [];
     const { claim, settle, publicationOf } = deactivationsIn(deactivator, {
       claimMs: 60_000,
-      onTold: (off) => told.push(off),
+      onPublished: (off) => told.push(off),
     });
     const claimed = (await claim()).filter(of(guid));
     const { rows } = await store.postgres.query(
@@ -582,7 +582,7 @@ describe('deactivations', () => {
   test('are claimed again where whoever claimed them does not settle them in time', async () => {
     const guid = await aSubscription();
     await switchedOffBy(anEnd(guid));
-    const dying = deactivationsIn(deactivator, { claimMs: 0, onTold: () => undefined });
+    const dying = deactivationsIn(deactivator, { claimMs: 0, onPublished: () => undefined });
     const claimed = (await dying.claim()).filter(of(guid));
     expect(claimed).toHaveLength(1);
     expect((await dying.claim()).filter(of(guid))).toEqual(claimed);

@@ -1,6 +1,6 @@
 import type { CallEndpoint } from '@waybell/deliverer/request/call-endpoint';
 import { readConfig, type Config } from '@waybell/deliverer/config';
-import { deliverStep } from '@waybell/deliverer/deliver';
+import { deliverStep } from '@waybell/deliverer/deliver-step';
 import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/suspicion';

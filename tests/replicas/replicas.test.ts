@@ -86,7 +86,7 @@ const works: Record<string, Work> = {
          values ($1, 1, $1, 'default', 'carrier', 'order.created', 'window', to_timestamp($2))`,
         [guid, number],
       ),
-    act: (postgres) => deactivationsIn(postgres, { claimMs, onTold: () => undefined }).claim(),
+    act: (postgres) => deactivationsIn(postgres, { claimMs, onPublished: () => undefined }).claim(),
     isDone: 'claimed_until > now()',
   },
   'subscriptions to switch off': {

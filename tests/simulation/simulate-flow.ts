@@ -94,13 +94,13 @@ class Simulation {
     const { receivers, postgresMs, maxAgeMs = Infinity } = options;
     this.#subscriptions = new SimulatedSubscriptions({ receivers, postgresMs, waiting: this.#waiting, clock });
     const most = { rows: Infinity, bytes: Infinity };
-    const held = { messages: options.held / 2, bytes: BYTES };
+    const inHandLimit = { messages: options.held / 2, bytes: BYTES };
     const { flow, step } = makeDeliverer({
       config: {
         actionKeys: ['carrier.order.created', 'shipper.order.created'],
         inHandLimit: { messages: options.held, bytes: BYTES },
         flow: options.endpoints,
-        waiting: { held, ofAccount: most, allBytes: Infinity },
+        waiting: { inHandLimit, ofAccount: most, allBytes: Infinity },
         schedule,
         maxAgeMs,
         rememberMs: Infinity,

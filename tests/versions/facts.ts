@@ -91,7 +91,7 @@ export const outcomes: Outcome[] = [
 
 export const vehicle: Vehicle = {
   activity: { isActive: true, notedAt: AT, activatedBy: EVENT },
-  track: { seenAt: AT + 1, told: { latitude: 52.5, longitude: -13.25, report: GUID } },
+  track: { seenAt: AT + 1, announced: { latitude: 52.5, longitude: -13.25, report: GUID } },
 };
 
 export const unknownVehicle: Vehicle = { activity: null, track: null };

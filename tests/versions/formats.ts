@@ -1,6 +1,6 @@
 import type { ConsumeMessage } from 'amqplib';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
-import { onceOf } from '@waybell/deliverer/deliver';
+import { onceOf } from '@waybell/deliverer/deliver-step';
 import { readArrival } from '@waybell/event-router/route-event';
 import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';

@@ -139,7 +139,10 @@ describe('a token that a receiver refused', () => {
 
   test('has another fetched at once where that of another deliverer came in its place, and is refused too', async () => {
     const looks = [undefined, { token: 'of another', lifeMs: LIFE_MS, leftMs: LIFE_MS - 1 }];
-    const shared = { look: async () => ({ found: looks.shift(), isOursToFetch: true }), share: async () => undefined };
+    const shared = {
+      readOrClaim: async () => ({ found: looks.shift(), isOursToFetch: true }),
+      share: async () => undefined,
+    };
     const { tokens, fetches } = someTokens({ clock: new TurnedClock(), shared });
     void tokens.ask(NEED);
     await settled();
@@ -179,7 +182,10 @@ test('what waits for a token waits no more once the process ends', async () => {
 });
 
 test('what waits while another deliverer fetches waits no more once the process ends', async () => {
-  const shared = { look: async () => ({ found: undefined, isOursToFetch: false }), share: async () => undefined };
+  const shared = {
+    readOrClaim: async () => ({ found: undefined, isOursToFetch: false }),
+    share: async () => undefined,
+  };
   const { tokens, fetches } = someTokens({ clock: new TurnedClock(), shared });
   const asked = tokens.ask(NEED);
   await settled();

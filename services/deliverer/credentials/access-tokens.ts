@@ -1,12 +1,12 @@
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
-import type { AttemptResult } from '../request/attempt.ts';
-import { type FetchedToken, type TokenNeed, tokenNeedOf } from './fetch-token.ts';
-import type { SharedToken, SharedTokens } from './shared-tokens.ts';
 import { type Log, throttledWarning } from '@waybell/runtime/log';
 import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
+import type { AttemptResult } from '../request/attempt.ts';
 import type { CallEndpoint } from '../request/call-endpoint.ts';
+import { type FetchedToken, type TokenNeed, tokenNeedOf } from './fetch-token.ts';
+import type { SharedToken, SharedTokens } from './shared-tokens.ts';
 
 /**
  * A token; or why there is none: as the result of an attempt, as the error for which there is no result, or as this process ends.
@@ -44,9 +44,9 @@ const LAST = { part: 1 / 10, mostMs: 5_000 };
 const FAILURE_MS = 1_000;
 /** A receiver that answers 401 to any token costs no more fetches. */
 const RENEWAL_PAUSE_MS = 10_000;
-/** Interval of looking for a token that another deliverer is fetching. */
-const LOOK_MS = 100;
-const MOST_LOOKS = 20;
+/** Interval of polling for a token that another deliverer is fetching. */
+const POLL_MS = 100;
+const MOST_POLLS = 20;
 
 /** Access tokens of this process, by the guid of their credentials: one fetch at a time for each, whatever waits for it. */
 export class AccessTokens implements Disposable {
@@ -129,15 +129,15 @@ export class AccessTokens implements Disposable {
   async #obtain(need: TokenNeed, known: KnownToken): Promise<GivenToken> {
     const { shared, clock, fetch } = this.#options;
     const { guid } = need;
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { found, isOursToFetch } = await shared.look(guid);
+    for (let polls = 0; polls < MOST_POLLS; polls += 1) {
+      const { found, isOursToFetch } = await shared.readOrClaim(guid);
       const needsNoRecall = found !== undefined && found.token !== known.token && found.token !== known.refused;
       if (needsNoRecall && found.leftMs > Math.min(found.lifeMs * LAST.part, LAST.mostMs)) {
         if (isOursToFetch) void shared.share(guid, undefined);
-        return this.#take(known, found);
+        return this.#keep(known, found);
       }
       if (isOursToFetch) break;
-      await clock.sleep(LOOK_MS, this.#closing.signal);
+      await clock.sleep(POLL_MS, this.#closing.signal);
       if (this.#closing.signal.aborted) return { kind: 'closing' };
     }
     const askedAt = clock.now();
@@ -148,14 +148,14 @@ export class AccessTokens implements Disposable {
       const fetched = await fetch(need);
       if (fetched.kind !== 'issued') return this.#fail(known, fetched.failure);
       given = { ...fetched, leftMs: fetched.lifeMs - (clock.now() - askedAt) };
-      return this.#take(known, given);
+      return this.#keep(known, given);
     } finally {
       // Waiters here do not wait for Redis.
       void shared.share(guid, given);
     }
   }
 
-  #take(known: KnownToken, { token, lifeMs, leftMs }: SharedToken): GivenToken {
+  #keep(known: KnownToken, { token, lifeMs, leftMs }: SharedToken): GivenToken {
     Object.assign(known, { token, lifeMs, endsAt: this.#options.clock.now() + leftMs });
     delete known.failed;
     return { kind: 'token', token };

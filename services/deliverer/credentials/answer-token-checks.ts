@@ -26,7 +26,7 @@ type SealedCredentialsRow = { sealed: string; key_id: string };
 
 const FIND = `select encode(sealed, 'base64') as sealed, key_id from waybell.credentials where guid = $1`;
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Fetches a token for credentials that were just put in, and says what came: one of the deliverers does. */
 export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: TokenChecksOptions): AsyncDisposable {
@@ -46,14 +46,14 @@ export function answerTokenChecks({ redis, postgres, keyRing, tokens, log }: Tok
     await redis.set(tokenCheckKey(asked.guid), JSON.stringify(result), 'PX', TOKEN_CHECK_MS);
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     for (let asked = await redis.lpop(TOKEN_CHECKS); asked !== null; asked = await redis.lpop(TOKEN_CHECKS)) {
       // Only the API writes there. Whoever asked says that there is no answer.
       answer(JSON.parse(asked) as TokenCheck).catch(() => undefined);
     }
   }
 
-  return runEvery(look, { intervalMs: LOOK_MS, warning: 'tokens.not-checked', log });
+  return runEvery(poll, { intervalMs: POLL_MS, warning: 'tokens.not-checked', log });
 }
 
 function resultOf(given: GivenToken): TokenCheckResult {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { masked } from '../request/excerpt.ts';
+import { masked } from '../request/mask.ts';
 import { OpenedCredentials } from './credentials.ts';
 
 const PAIR = btoa('us:two words').replaceAll('=', '');

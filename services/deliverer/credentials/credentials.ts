@@ -1,12 +1,12 @@
 import type { LRUCache } from 'lru-cache';
-import type { Clock } from '@waybell/runtime/clock';
-import { forgettingCache } from '@waybell/runtime/forgetting-cache';
-import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
 import {
   readCredentials,
   type ClientCredentials,
   type ReceiverCredentials,
 } from '@waybell/notifications/receiver-credentials';
+import type { Clock } from '@waybell/runtime/clock';
+import { forgettingCache } from '@waybell/runtime/forgetting-cache';
+import type { KeyRing, Sealed } from '@waybell/runtime/secrets';
 import type { ClientCertificate } from '../request/connection.ts';
 
 /** Credentials of a client's callbacks at a host. The same object for the same guid, while it is remembered. */

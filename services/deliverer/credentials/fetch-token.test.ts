@@ -1,6 +1,6 @@
-import { gzipSync } from 'node:zlib';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';

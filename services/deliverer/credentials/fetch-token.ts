@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
+import { isTimeout } from '../endpoints/endpoint.ts';
 import type { AttemptResult } from '../request/attempt.ts';
 import type { CallTokenUrl, TokenUrlAnswer, TokenUrlRequest } from '../request/call-endpoint.ts';
-import type { Credentials } from './credentials.ts';
-import { isTimeout } from '../endpoints/endpoint.ts';
 import { excerpt } from '../request/excerpt.ts';
+import type { Credentials } from './credentials.ts';
 
 /** Credentials by which tokens are asked for, and a callback URL that they are for. */
 export type TokenNeed = Pick<Credentials, 'guid' | 'certificate'> & { oauth2: ClientCredentials; callbackUrl: string };
@@ -43,14 +43,14 @@ type SecretForm = 'body' | 'encoded' | 'as written';
  * the pair in the other form, and remembers which it takes. Rejects with `Unavailable` if there is no way out.
  */
 export function fetchingTokens(callTokenUrl: CallTokenUrl): (need: TokenNeed) => Promise<FetchedToken> {
-  const taken = new LRUCache<string, SecretForm>({ max: MOST_KNOWN });
+  const accepted = new LRUCache<string, SecretForm>({ max: MOST_KNOWN });
 
   return async (need) => {
-    const forms = formsOf(need.oauth2, taken.get(need.guid));
+    const forms = formsOf(need.oauth2, accepted.get(need.guid));
     for (const [place, form] of forms.entries()) {
       const answer = await callTokenUrl(requestFor(need, form));
       if (answer.result.isDelivered) {
-        if (form !== forms[0]) taken.set(need.guid, form);
+        if (form !== forms[0]) accepted.set(need.guid, form);
         return readAnswer(answer);
       }
       const isLast = place === forms.length - 1;
@@ -60,10 +60,13 @@ export function fetchingTokens(callTokenUrl: CallTokenUrl): (need: TokenNeed) =>
   };
 }
 
-function formsOf({ secretIn, clientId, clientSecret }: ClientCredentials, taken: SecretForm | undefined): SecretForm[] {
+function formsOf(
+  { secretIn, clientId, clientSecret }: ClientCredentials,
+  accepted: SecretForm | undefined,
+): SecretForm[] {
   if (secretIn === 'body') return ['body'];
   if (encoded(clientId) === clientId && encoded(clientSecret) === clientSecret) return ['encoded'];
-  return taken === 'as written' ? ['as written', 'encoded'] : ['encoded', 'as written'];
+  return accepted === 'as written' ? ['as written', 'encoded'] : ['encoded', 'as written'];
 }
 
 const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice('='.length);
@@ -122,7 +125,7 @@ function readAnswer(answer: TokenUrlAnswer): FetchedToken {
 
 type ReadToken = { token: string; lifeMs: number } | { fault: string; isTokenMissing?: true };
 
-/** Reads what is needed of an answer (RFC 6749, 5.1) and looks at nothing else; null is absent. The fault has no part of the token. */
+/** Reads what is needed of an answer (RFC 6749, 5.1) and ignores all else; null is absent. The fault has no part of the token. */
 function readToken(body: string): ReadToken {
   const answer = parsed(body);
   if (answer === undefined) return { fault: 'it is no object of JSON' };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Detour } from '@waybell/line/testing/detour';
 import { createLog } from '@waybell/runtime/log';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { Detour } from '@waybell/line/testing/detour';
 import { given, issued, NEED, refused, someTokens } from '../testing/tokens.ts';
 import { sharedTokensIn } from './shared-tokens.ts';
 
@@ -77,7 +77,7 @@ describe('deliverers', () => {
     expect(await second.tokens.ask(need)).toEqual(given('one'));
     expect(second.fetches).toHaveLength(0);
     await until('none is to fetch it', async () => !(await isClaimed()));
-    const { found } = await sharedTokensIn({ redis, keyRing, log, clock }).look(need.guid);
+    const { found } = await sharedTokensIn({ redis, keyRing, log, clock }).readOrClaim(need.guid);
     expect(found).toMatchObject({ token: 'one', lifeMs: 3_600_000 });
     expect(found?.leftMs).toBeGreaterThan(0);
     // oxlint-disable-next-line waybell/no-elapsed-time -- of what is left no more can be left, however slow a machine is

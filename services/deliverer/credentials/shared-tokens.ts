@@ -12,7 +12,7 @@ export type SharedToken = { token: string; lifeMs: number; leftMs: number };
  */
 export type SharedTokens = {
   /** Returns the token that is there, and whether this process is the one to fetch another: for a while, or until it shares one. */
-  look(guid: string): Promise<{ found: SharedToken | undefined; isOursToFetch: boolean }>;
+  readOrClaim(guid: string): Promise<{ found: SharedToken | undefined; isOursToFetch: boolean }>;
   /** Shares a token that was fetched, or, without one, lets others fetch it. */
   share(guid: string, fetched: SharedToken | undefined): Promise<void>;
 };
@@ -47,7 +47,7 @@ export function sharedTokensIn({ redis, keyRing, log, clock }: SharedTokensOptio
   }
 
   return {
-    async look(guid) {
+    async readOrClaim(guid) {
       try {
         // The form in which the script answers.
         const answer = (await redis.eval(LOOK, 2, ...keysOf(guid), FETCH_MS)) as [string | null, number, number];

@@ -33,7 +33,7 @@ function anEgress({ addressOf = (origin) => origin.slice('https://'.length), ...
   };
   /** Returns whether an attempt that failed to connect just now is our own fault. */
   const fails = (origin: string, { tookMs = 1, ...how }: Partial<FailedAttempt> & { tookMs?: number } = {}) => {
-    const lost = { address: addressOf(origin), wasSent: false, isLast: true, wasHeld: false, ...how };
+    const lost = { address: addressOf(origin), wasSent: false, isLast: true, hasWaited: false, ...how };
     return endedWithin({ clock, limitMs: 10_000 }, egress.isOurs({ origin, startedAt: clock.now() - tookMs, ...lost }));
   };
   const lose = (origins: readonly string[]) => origins.forEach((each) => world.down.add(each));
@@ -134,7 +134,7 @@ describe('Egress suspects our own network', () => {
         startedAt: clock.now(),
         wasSent: false,
         isLast: false,
-        wasHeld: false,
+        hasWaited: false,
       });
     const ours = await Promise.all(all.map(failed));
     expect(ours).toEqual(all.map((_, place) => place >= 4));
@@ -204,8 +204,8 @@ describe('Egress suspects our own network', () => {
     lose(hosts(8));
     await clock.runFor(10_000);
     expect(await fails('https://host-0.test', { wasSent: true })).toBe(true);
-    expect(await fails('https://host-0.test', { wasSent: true, wasHeld: true })).toBe(false);
-    expect(await fails('https://host-0.test', { wasHeld: true })).toBe(true);
+    expect(await fails('https://host-0.test', { wasSent: true, hasWaited: true })).toBe(false);
+    expect(await fails('https://host-0.test', { hasWaited: true })).toBe(true);
   });
 
   test('not because half of the receivers are gone', async () => {
@@ -333,7 +333,7 @@ describe('Egress suspects our own network', () => {
     answered(hosts(8));
     await clock.runFor(10_000);
     const startedAt = clock.now();
-    const lost = { origin: 'https://bad.test', address: 'bad.test', wasSent: false, isLast: true, wasHeld: false };
+    const lost = { origin: 'https://bad.test', address: 'bad.test', wasSent: false, isLast: true, hasWaited: false };
     const verdicts = Array.from({ length: 100 }, () => egress.isOurs({ ...lost, startedAt }));
     await settled();
     expect(world.asked).toHaveLength(8);

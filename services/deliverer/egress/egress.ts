@@ -1,6 +1,7 @@
+import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { FEWEST, isNamed, Receivers, tallyOf, WELL_MS, type Tally } from './receivers.ts';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 
 /** Whether a connection was made, and its address if known. */
@@ -28,11 +29,11 @@ export type FailedAttempt = {
   wasSent: boolean;
   isLast: boolean;
   /** Whether it waited before because of a fault of our own. A request that was sent is not made a third time. */
-  wasHeld: boolean;
+  hasWaited: boolean;
 };
 
 /** Limit of the receivers probed or counted. */
-const MOST = 8;
+const MOST_COUNTED = 8;
 /** Older events are too old to judge the present. */
 const FRESH_MS = 2_000;
 const ROUND_MS = 1_000;
@@ -69,8 +70,8 @@ export class Egress implements Disposable {
   }
 
   /** Returns whether the failure is our own fault. */
-  async isOurs({ origin, address, startedAt, wasSent, isLast, wasHeld }: FailedAttempt): Promise<boolean> {
-    if (wasSent && (!isLast || wasHeld)) return false;
+  async isOurs({ origin, address, startedAt, wasSent, isLast, hasWaited }: FailedAttempt): Promise<boolean> {
+    if (wasSent && (!isLast || hasWaited)) return false;
     if (!wasSent) this.#receivers.lost(origin, this.#now);
     if (this.isSuspected) return true;
     const freshAt = this.#now - FRESH_MS;
@@ -94,7 +95,7 @@ export class Egress implements Disposable {
 
   /** Counts other receivers with news since then; undefined if they are too few. */
   #heardSince(at: number, but: string): Tally | undefined {
-    const tally = this.#receivers.heardSince(at, but, MOST);
+    const tally = this.#receivers.heardSince(at, but, MOST_COUNTED);
     return tally.reached + tally.lost < FEWEST ? undefined : tally;
   }
 
@@ -114,11 +115,11 @@ export class Egress implements Disposable {
     await last?.isLost;
     if (last !== undefined) await clock.sleep(Math.max(0, last.beganAt + ROUND_MS - this.#now), this.#closing.signal);
     this.#next = undefined;
-    this.#round = { beganAt: this.#now, isLost: this.#look() };
+    this.#round = { beganAt: this.#now, isLost: this.#check() };
     return this.#round.isLost;
   }
 
-  async #look(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const tally = await this.#ask();
     if (!isLostBy(tally)) return false;
     if (this.isSuspected) return true;
@@ -144,7 +145,7 @@ export class Egress implements Disposable {
   #isAnswered(): boolean {
     const { probes } = this.#options;
     if (this.#areNamesAstray && !(probes.length > 0 && probes.every(isNamed))) return false;
-    const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST);
+    const { reached, lost } = this.#receivers.heardSince(this.#now - FRESH_MS, '', MOST_COUNTED);
     return reached >= FEWEST && reached >= lost;
   }
 
@@ -188,7 +189,7 @@ export class Egress implements Disposable {
 
   /** Whether the name does not resolve, or resolves to another address than when its receiver answered. */
   #isAstray(origin: string, address: string | undefined): boolean {
-    return address === undefined || this.#receivers.isElsewhere(origin, address);
+    return address === undefined || this.#receivers.isAtOtherAddress(origin, address);
   }
 
   /** Forgets receivers that stay unreachable while others can be reached: they themselves are away. */
@@ -198,7 +199,7 @@ export class Egress implements Disposable {
   }
 
   async #someReceivers(): Promise<string[]> {
-    const some = () => this.#receivers.some(this.#suspectedAt ?? this.#now, MOST);
+    const some = () => this.#receivers.some(this.#suspectedAt ?? this.#now, MOST_COUNTED);
     const known = some();
     if (known.filter(isNamed).length >= FEWEST || this.#now - this.#recalledAt < RECALL_MS) return known;
     this.#recalledAt = this.#now;
@@ -214,6 +215,103 @@ export class Egress implements Disposable {
 /** False without a tally: then nothing is known. */
 function isLostBy(tally: Tally | undefined): tally is Tally {
   return tally !== undefined && tally.lost > tally.reached;
+}
+
+/** A receiver's origin; times are milliseconds of the clock. */
+type KnownReceiver = { address: string | undefined; wellAt: number; isReached: boolean; heardAt: number };
+
+/** Number of receivers reached and not reached, counting each address once. */
+type Tally = { reached: number; lost: number };
+
+const MOST_KNOWN = 2_000;
+/** With fewer receivers, each at another address, nothing is known about our own network. */
+const FEWEST = 4;
+/** A receiver whose last answer is older may be away for its own reasons. */
+const WELL_MS = 600_000;
+const NEVER = -Infinity;
+
+/** Receivers that answered recently, and whether they can be reached now. Those at one address count as one. */
+class Receivers {
+  // Most recent first.
+  readonly #known = new LRUCache<string, KnownReceiver>({ max: MOST_KNOWN });
+
+  reached(origin: string, address: string | undefined, at: number): void {
+    const known = this.#known.get(origin);
+    if (known === undefined) {
+      this.#known.set(origin, { address, wellAt: at, isReached: true, heardAt: at });
+      return;
+    }
+    known.address = address;
+    known.wellAt = at;
+    known.isReached = true;
+    known.heardAt = at;
+  }
+
+  /** Adds a receiver that answered another process recently. */
+  remember(origin: string, at: number): void {
+    if (!this.#known.has(origin)) {
+      this.#known.set(origin, { address: undefined, wellAt: at, isReached: true, heardAt: NEVER });
+    }
+  }
+
+  /** Notes that a connection to the receiver failed. Ignores receivers that did not answer recently: that says nothing. */
+  lost(origin: string, at: number): void {
+    const known = this.#known.peek(origin);
+    if (known === undefined || at - known.wellAt > WELL_MS) return;
+    this.#known.set(origin, { ...known, isReached: false, heardAt: at });
+  }
+
+  /** Returns its address when it last answered. */
+  addressOf(origin: string): string | undefined {
+    return this.#known.peek(origin)?.address;
+  }
+
+  /** Whether it last answered at another address. */
+  isAtOtherAddress(origin: string, address: string): boolean {
+    return (this.addressOf(origin) ?? address) !== address;
+  }
+
+  forget(origin: string): void {
+    this.#known.delete(origin);
+  }
+
+  /** Counts the most recent receivers with news since `at`, without `but`. */
+  heardSince(at: number, but: string, most: number): Tally {
+    const own = this.#known.peek(but)?.address;
+    const heard = new Map<string, boolean>();
+    for (const [origin, { address = origin, isReached, heardAt }] of this.#known.entries()) {
+      if (heardAt === NEVER) continue;
+      if (heardAt < at || heard.size === most) break;
+      if (origin !== but && address !== own && !heard.has(address)) heard.set(address, isReached);
+    }
+    return tallyOf(heard);
+  }
+
+  /** Returns random origins, at different addresses, that answered shortly before `before`; only names, if they suffice. */
+  some(before: number, most: number): string[] {
+    const byAddress = new Map<string, string>();
+    const namedByAddress = new Map<string, string>();
+    for (const [origin, { address = origin, wellAt }] of this.#known.entries()) {
+      if (before - wellAt > WELL_MS) continue;
+      byAddress.set(address, origin);
+      if (isNamed(origin)) namedByAddress.set(address, origin);
+    }
+    const origins = [...(namedByAddress.size < FEWEST ? byAddress : namedByAddress).values()];
+    while (origins.length > most) origins.splice(Math.floor(Math.random() * origins.length), 1);
+    return origins;
+  }
+}
+
+/** Whether the origin has a name. Reaching a literal address says nothing about how names resolve. */
+function isNamed(origin: string): boolean {
+  const { hostname = '' } = URL.parse(origin) ?? {};
+  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0;
+}
+
+/** Counts the addresses that were reached, and those that were not. */
+function tallyOf(heard: ReadonlyMap<string, boolean>): Tally {
+  const reached = [...heard.values()].filter(Boolean).length;
+  return { reached, lost: heard.size - reached };
 }
 
 export function watchEgress(egress: Pick<Egress, 'isSuspected'>, metrics: Metrics): void {

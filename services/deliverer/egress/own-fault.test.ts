@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
 import { isIPv4 } from 'node:net';
+import { expect, test } from '@jest/globals';
 import { isOwnFault, type OwnRoutes } from './own-fault.ts';
 
 /** A machine without IPv6, whose routes are gone. */

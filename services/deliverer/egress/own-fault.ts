@@ -1,8 +1,8 @@
-import { types } from 'node:util';
-import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
+import { types } from 'node:util';
+import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 
 /**
  * Errors that only this machine causes: no name server, buffer or memory, an interface that is down, a local firewall rule.

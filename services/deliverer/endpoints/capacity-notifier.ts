@@ -18,7 +18,7 @@ const PAUSE_MS = 50;
 /** Rooms notified at least in that time, if their order does not matter. */
 const LEAST_NOTIFIED = 16;
 
-/** Notifies of places at endpoints that waiting rooms wait for, in turn: of no more at once than there are free slots. */
+/** Notifies of capacity of endpoints that rooms wait for, one after another: of no more at once than there are free slots. */
 export class CapacityNotifier {
   readonly #options: CapacityNotifierOptions;
   readonly #slotQueues = new SlotQueues<KnownEndpoint>();
@@ -60,7 +60,7 @@ export class CapacityNotifier {
       const free = slots.free(endpointClass) + (isHung ? this.#reserved.size : 0);
       const most = Math.max(free, isHung ? 0 : LEAST_NOTIFIED);
       while (this.#notified[endpointClass] < most) {
-        const endpoint = this.#slotQueues.take(slots, endpointClass);
+        const endpoint = this.#slotQueues.dequeue(slots, endpointClass);
         if (endpoint === undefined) break;
         this.#notified[endpointClass] += 1;
         if (isHung) this.#reserve(endpoint);

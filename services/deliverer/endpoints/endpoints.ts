@@ -1,11 +1,11 @@
+import { Counter } from 'prom-client';
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { CapacityNotifier } from './capacity-notifier.ts';
 import type { Admission, Admit, Demand, EndpointKey, WaitingOrigin } from './endpoint.ts';
 import type { KnownEndpoint, RequestEnd, RunningRequest, WaiterInHand } from './known-endpoint.ts';
 import { ALONE, KnownEndpoints, type OtherDeliverers, type KnownEndpointsOptions } from './known-endpoints.ts';
-import { CapacityNotifier } from './capacity-notifier.ts';
-import { Counter } from 'prom-client';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | keyof OtherDeliverers> & {
   /** Requests under way at once, over all endpoints. */
@@ -22,8 +22,31 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
 type EndpointsHooks = { clock: Clock; onCapacity?: (endpoint: string) => void } & Partial<OtherDeliverers>;
 
 /**
- * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. See
+ * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. Nothing here waits or does
+ * input and output: each call decides at once, and what it changes for others is served before it returns. See
  * docs/decisions/0004-flow.md.
+ *
+ * Who has what, and who calls whom:
+ *
+ *   the step's handler ── admit(key, origin, onAdmitted) ──▶ Endpoints ──▶ onAdmitted: granted, or full, hung, busy
+ *   a granted request ─── end(speed) ──────────────────────▶    │
+ *   Drain's reader ────── demand(key) ─────────────────────▶    │        (rows for a room; with none, `awaitsCapacity` is set)
+ *   Drain ─────────────── probeSlots, probeSoon, hungSince ▶    │
+ *   an endpoint's timer ─ #check ──────────────────────────▶    │        (silent request, probe due, end of a rest)
+ *                                                               │ has
+ *      ┌──────────────────┬──────────────────┬──────────────────┼──────────────────────┐
+ *      ▼                  ▼                  ▼                  ▼                      ▼
+ *   KnownEndpoints     Slots             SlotQueues       WaitersInHand         CapacityNotifier
+ *   each endpoint's    all requests      endpoints with   all waiters, with     rooms that lack a slot, in queues;
+ *   window, requests   under way, by     waiters that     the deadlines of      slots reserved for probes
+ *   and waiters        class             lack a slot      those from queues        │
+ *                                                                                  │ onCapacity(endpoint), in a microtask
+ *                                                                                  ▼
+ *                         PutDeliveries: rows of it are being put ──▶ once they are put ──▶ Drain: reads its room, or claims it
+ *                                        no rows are being put ────────────────────────────▶
+ *
+ * `onAdmitted` is called within `admit` if that decides, else in a microtask of its own; `onCapacity` always in one: both may call
+ * `admit`, `demand` or `end` again.
  */
 export class Endpoints {
   readonly #options: EndpointsOptions & { clock: Clock };
@@ -104,7 +127,7 @@ export class Endpoints {
 
   figures() {
     return {
-      slots: this.#slots.held(),
+      slots: this.#slots.used(),
       inHand: this.#inHand.count,
       endpoints: this.#known.count,
       hung: this.#known.countHung(),
@@ -179,7 +202,7 @@ export class Endpoints {
   #grant(endpoint: KnownEndpoint): Admission {
     this.#notifier.release(endpoint);
     const request = endpoint.begin(this.#now, this.#end);
-    this.#slots.take(request.endpointClass, endpoint.account);
+    this.#slots.acquire(request.endpointClass, endpoint.account);
     this.#refresh(endpoint);
     return request;
   }
@@ -187,7 +210,7 @@ export class Endpoints {
   readonly #end = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>): void => {
     const { endpoint } = request;
     endpoint.end(request, { ...ended, now: this.#now });
-    this.#slots.giveBack(request, endpoint.account);
+    this.#slots.release(request, endpoint.account);
     if (this.#isResting(endpoint)) endpoint.waiting.fresh().forEach((waiter) => this.#dismiss(waiter));
     this.#check(endpoint);
   };
@@ -227,8 +250,8 @@ export class Endpoints {
   /** Gives free slots to rooms and to waiters. */
   #serve(): void {
     this.#notifier.notify();
-    let endpoint = this.#slotQueues.take(this.#slots);
-    for (; endpoint !== undefined; endpoint = this.#slotQueues.take(this.#slots)) {
+    let endpoint = this.#slotQueues.dequeue(this.#slots);
+    for (; endpoint !== undefined; endpoint = this.#slotQueues.dequeue(this.#slots)) {
       const waiter = this.#mayBegin(endpoint) ? endpoint.waiting.next() : undefined;
       if (waiter !== undefined) this.#inHand.remove(waiter);
       if (waiter === undefined) this.#refresh(endpoint);
@@ -236,7 +259,7 @@ export class Endpoints {
     }
   }
 
-  /** Notifies of room where that is awaited, and puts the endpoint in the queue where it belongs. */
+  /** Notifies of capacity if that is awaited, and puts the endpoint in the queue that it belongs to. */
   #refresh(endpoint: KnownEndpoint): void {
     if (endpoint.awaitsCapacity && this.#demandOf(endpoint).rows > 0) this.#notifier.notifyCapacity(endpoint);
     this.#placeInQueue(endpoint);

@@ -1,12 +1,11 @@
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
 import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
-import { Rest, Window, type LimitShare, type PartOf, type WindowLimits } from './window.ts';
-
-// Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array.
+import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
+import { Rest, Window, type LimitShare, type ShareOf, type WindowLimits } from './window.ts';
 
 const NONE: never[] = [];
 
+/** Lists of few items, in insertion order. Each of 100,000 endpoints has several, mostly empty: these all are one array. */
 function emptyList<T>(): T[] {
   return NONE;
 }
@@ -116,15 +115,15 @@ export class RunningRequest implements GrantedRequest {
 }
 
 type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince'> & {
-  partOf: PartOf;
+  shareOf: ShareOf;
   window: { limits: WindowLimits; startSize: number };
 };
 
 /** The empty list of waiters. */
 const NO_WAITERS: Omit<WaitingDeliveries<WaiterInHand>, 'add'> = new WaitingDeliveries<WaiterInHand>();
 
-/** Pause between two probes of a hung endpoint, as a part of the time for which it has hung, … */
-const PROBE_PART = 1 / 4;
+/** Pause between two probes of a hung endpoint, as a share of the time for which it has hung, … */
+const PROBE_PAUSE_SHARE = 1 / 4;
 /** … and its bounds. */
 const PROBE_LEAST_MS = 1_000;
 const PROBE_MOST_MS = 60_000;
@@ -133,6 +132,22 @@ const PROBE_MOST_MS = 60_000;
  * An endpoint with its window, its requests and its waiters. It is hung while a request has timed out or been silent, and none
  * begun since was answered; a request that is silent while a later one was answered is stuck, and holds up none. It rests after
  * it answered "too much". Times are milliseconds of one clock, given by the caller.
+ *
+ *                        a timeout, or silence, of a request that began
+ *                        after the last one that was answered
+ *   new ── an answer ──▶ answering ───────────────────────────────────▶ hung ◀── hung as other deliverers know it
+ *    │                       ▲                                          │ ▲ ▲
+ *    └── a timeout ──────────┼──────────────────────────────────────────┼─┼─┘
+ *                            │                             probe is due │ │ a timeout
+ *                            │                                          ▼ │
+ *                            └────────────────── an answer ──────────── probed
+ *
+ *   answering  quick or slow, as its last answer was; as many requests at once as its window has
+ *   hung       a probe each time that a quarter of the time has passed for which it has hung, 1 to 60 s; at once after `probeSoon`
+ *   probed     the request under way is the probe: one, or several while slots for hung endpoints are plenty
+ *   rests      beside any of these: after a 429 or 503 until `restsUntil` no new delivery begins; retries, and those by hand, may
+ *
+ * Only `Endpoints` changes it: by `begin`, `end` and `addWaiter` for what happens outside, by `detectSilence` also from its timer.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;
@@ -144,12 +159,12 @@ export class KnownEndpoint implements LimitShare {
   after: KnownEndpoint | undefined;
   /** The queue in which it waits for a slot. */
   place: QueuePlace<KnownEndpoint> | undefined;
-  /** Whether its room is to be notified of a place. */
+  /** Whether its room is to be notified of capacity. */
   awaitsCapacity = false;
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   touchedAt = 0;
-  readonly #partOf: PartOf;
+  readonly #shareOf: ShareOf;
   #proven: Exclude<EndpointClass, 'hung'> = 'new';
   /** Requests under way, in the order in which they began: those that may still be answered in time, and silent ones. */
   #running = emptyList<RunningRequest>();
@@ -165,18 +180,18 @@ export class KnownEndpoint implements LimitShare {
   #rest: Rest | undefined;
   #timer: { at: number; timer: Timer } | undefined;
 
-  constructor({ key, account, hostUsage, hungSince, partOf, window }: NewEndpoint) {
+  constructor({ key, account, hostUsage, hungSince, shareOf, window }: NewEndpoint) {
     this.key = key;
     this.account = account;
     this.hostUsage = hostUsage;
     this.#hungSince = hungSince;
-    this.#partOf = partOf;
-    this.window = new Window(window.limits, { size: window.startSize, share: this });
+    this.#shareOf = shareOf;
+    this.window = new Window(window.limits, { size: window.startSize, owner: this });
   }
 
-  /** This process's part of its limits, from 0 to 1; the other deliverers have the rest. */
-  get part(): number {
-    return this.#partOf(this.key);
+  /** This process's share of its limits, from 0 to 1; the other deliverers have the rest. */
+  get share(): number {
+    return this.#shareOf(this.key);
   }
 
   /** Deliveries in hand that wait for it. */
@@ -206,7 +221,7 @@ export class KnownEndpoint implements LimitShare {
     return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
   }
 
-  /** Whether its window has room for all waiters and one more. */
+  /** Whether its window has capacity for all waiters and one more. */
   get hasCapacityForAll(): boolean {
     return this.#running.length + this.waiting.count < this.window.size;
   }
@@ -221,8 +236,8 @@ export class KnownEndpoint implements LimitShare {
   probeDueAt(): number {
     if (this.#mayProbeSoon) return -Infinity;
     const since = this.#hungSince ?? this.#lastBegan;
-    // Solves pause = part × (last + pause - since).
-    return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PART));
+    // Solves pause = share × (last + pause - since).
+    return this.#lastBegan + this.#probePauseMs((this.#lastBegan - since) / (1 - PROBE_PAUSE_SHARE));
   }
 
   /** When to ask again for a probe that may not begin now: one pause later, where others than its last one forbid it. */
@@ -323,7 +338,7 @@ export class KnownEndpoint implements LimitShare {
   }
 
   #probePauseMs(hungForMs: number): number {
-    return Math.min(Math.max(hungForMs * PROBE_PART, PROBE_LEAST_MS) / this.part, PROBE_MOST_MS);
+    return Math.min(Math.max(hungForMs * PROBE_PAUSE_SHARE, PROBE_LEAST_MS) / this.share, PROBE_MOST_MS);
   }
 
   #hang(beganAt: number): void {

@@ -1,8 +1,8 @@
-import { AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
 import { type EndpointKey, ownCopy } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
 import { LinkedMap } from './linked-map.ts';
-import type { PartOf, WindowLimits } from './window.ts';
+import { AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
+import type { ShareOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
   /** Limit of the endpoints remembered, in addition to those in use. */
@@ -16,15 +16,15 @@ export type KnownEndpointsOptions = WindowLimits & {
 
 /** The state of other deliverers, as far as it matters here. */
 export type OtherDeliverers = {
-  /** This process's part of the limits of an endpoint, and of an account at each of its hosts. */
-  partOf: PartOf;
-  partOfAccount: PartOf;
+  /** This process's share of the limits of an endpoint, and of an account at each of its hosts. */
+  shareOf: ShareOf;
+  shareOfAccount: ShareOf;
   /** Returns how long an endpoint that this process does not know has hung, if it hangs. */
   hungForMs: (endpoint: string) => number | undefined;
 };
 
 /** The state if there is only one deliverer. */
-export const ALONE: OtherDeliverers = { partOf: () => 1, partOfAccount: () => 1, hungForMs: () => undefined };
+export const ALONE: OtherDeliverers = { shareOf: () => 1, shareOfAccount: () => 1, hungForMs: () => undefined };
 
 /** A caller that takes from an endpoint's room need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
@@ -70,14 +70,21 @@ export class KnownEndpoints {
   }
 
   #newEndpoint(key: PartialKey, now: number): KnownEndpoint {
-    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.partOfAccount);
+    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.shareOfAccount);
     this.#accounts.set(key.account, account);
     const hostUsage = this.#join(account, key.host ?? UNKNOWN_HOST);
-    const { startSize, partOf } = this.#options;
+    const { startSize, shareOf } = this.#options;
     const window = { limits: this.#options, startSize: startSize(account) };
     const hungForMs = this.#options.hungForMs(key.endpoint);
     const hungSince = hungForMs === undefined ? undefined : now - hungForMs;
-    const endpoint = new KnownEndpoint({ key: ownCopy(key.endpoint), account, hostUsage, hungSince, partOf, window });
+    const endpoint = new KnownEndpoint({
+      key: ownCopy(key.endpoint),
+      account,
+      hostUsage,
+      hungSince,
+      shareOf,
+      window,
+    });
     expectAsOfHost(endpoint);
     return endpoint;
   }

@@ -8,8 +8,8 @@ const one = keyOf('one');
 function oneOf(deliverers: number, ...claimed: readonly string[]) {
   const part = 1 / deliverers;
   return {
-    partOf: (endpoint: string) => (claimed.includes(endpoint) ? 1 : part),
-    partOfAccount: () => (claimed.length > 0 ? 1 : part),
+    shareOf: (endpoint: string) => (claimed.includes(endpoint) ? 1 : part),
+    shareOfAccount: () => (claimed.length > 0 ? 1 : part),
   };
 }
 
@@ -24,7 +24,7 @@ describe('one of several deliverers', () => {
     const some = new SomeEndpoints(oneOf(deliverers));
     await some.begin(one, first);
     expect(await some.told(one)).toBe('waits');
-    expect(new Window(LIMITS, { size: LIMITS.maxSize, share: { part: 1 / deliverers } }).size).toBe(most);
+    expect(new Window(LIMITS, { size: LIMITS.maxSize, owner: { share: 1 / deliverers } }).size).toBe(most);
   });
 
   test('has the window of an endpoint whole whose room it has claimed, and its part of another', async () => {
@@ -38,12 +38,12 @@ describe('one of several deliverers', () => {
   });
 
   test('gives up what is not its part any more as soon as others come, and has it again when they go', () => {
-    const share = { part: 1 };
-    const window = new Window(LIMITS, { size: 64, share });
+    const owner = { share: 1 };
+    const window = new Window(LIMITS, { size: 64, owner });
     expect(window.size).toBe(64);
-    share.part = 1 / 16;
+    owner.share = 1 / 16;
     expect(window.size).toBe(4);
-    share.part = 1;
+    owner.share = 1;
     expect(window.size).toBe(64);
   });
 

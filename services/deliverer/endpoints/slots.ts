@@ -1,7 +1,11 @@
-import { type ResponseSpeed, ownCopy } from './endpoint.ts';
-import { START_SIZE, type LimitShare, type PartOf } from './window.ts';
+/**
+ * Slots for requests, who uses them, and who waits for one. `Slots` counts over all endpoints, `HostUsage` those of one account at one
+ * host; a request needs both. `SlotQueues` has the endpoints that lack a slot: accounts, then their hosts, then endpoints go round.
+ */
 import { LRUCache } from 'lru-cache';
+import { type ResponseSpeed, ownCopy } from './endpoint.ts';
 import { LinkedEntry, LinkedMap } from './linked-map.ts';
+import { START_SIZE, type LimitShare, type ShareOf } from './window.ts';
 
 /** The expected behaviour of an endpoint: the speed of its last answer, `new` without one, or `hung`. */
 export type EndpointClass = ResponseSpeed | 'new';
@@ -9,16 +13,16 @@ export type EndpointClass = ResponseSpeed | 'new';
 /** From the worst to the best. */
 export const ENDPOINT_CLASSES = ['hung', 'new', 'slow', 'quick'] as const satisfies EndpointClass[];
 
-/** Parts of all slots, from 0 to 1: how much the endpoints of a class and all worse ones may hold together. */
+/** Shares of all slots, from 0 to 1: how much the endpoints of a class and all worse ones may hold together. */
 export type Shares = Record<Exclude<EndpointClass, 'quick'>, number>;
 
 /** Slots that an account holds for new and hung endpoints (`unproven`), and among them for hung ones. */
 export type AccountSlots = { unproven: number; hung: number };
 
-/** An account holds at most this part of the slots for unproven endpoints, and of those for hung ones, … */
-const ACCOUNT_PART = 1 / 8;
-/** … unless less than this part of them is used. */
-const LENT_PART = 3 / 4;
+/** An account holds at most this share of the slots for unproven endpoints, and of those for hung ones, … */
+const ACCOUNT_SHARE = 1 / 8;
+/** … unless less than this share of them is used. */
+const LENT_SHARE = 3 / 4;
 const HALF = 1 / 2;
 
 /**
@@ -28,7 +32,7 @@ const HALF = 1 / 2;
  */
 export class Slots {
   readonly #limits: Record<EndpointClass, number>;
-  readonly #held: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
+  readonly #used: Record<EndpointClass, number> = { hung: 0, new: 0, slow: 0, quick: 0 };
   /** Silent requests to new endpoints; `#held.new` does not count them. */
   #silent = 0;
   /** Free slots that are kept for probes. */
@@ -39,54 +43,56 @@ export class Slots {
     this.#limits = { hung: limit(shares.hung), new: limit(shares.new), slow: limit(shares.slow), quick: slots };
   }
 
-  held(): Record<EndpointClass, number> {
-    return { ...this.#held };
+  used(): Record<EndpointClass, number> {
+    return { ...this.#used };
   }
 
-  /** Slots that endpoints of this class could take now, of any account. */
+  /** Slots that endpoints of this class could have now, of any account. */
   free(endpointClass: EndpointClass): number {
     return Math.max(0, Math.min(this.#freeInShare(endpointClass), this.#freeInAll()));
   }
 
   /** `hasReserved`: a slot is kept for its probe. */
   admits(endpointClass: EndpointClass, account: AccountSlots, hasReserved = false): boolean {
-    return (hasReserved || this.free(endpointClass) > 0) && this.#isWithinPart(endpointClass, account);
+    return (hasReserved || this.free(endpointClass) > 0) && this.#isWithinShare(endpointClass, account);
   }
 
   /** Whether only a slot is missing, which an endpoint of a better class holds. */
   lacksOnlySlots(endpointClass: EndpointClass, account: AccountSlots): boolean {
-    return this.#freeInAll() <= 0 && this.#freeInShare(endpointClass) > 0 && this.#isWithinPart(endpointClass, account);
+    return (
+      this.#freeInAll() <= 0 && this.#freeInShare(endpointClass) > 0 && this.#isWithinShare(endpointClass, account)
+    );
   }
 
   /** Whether less than half of the slots for hung endpoints are used. */
   isHungHalfFree(): boolean {
-    return this.#held.hung < this.#limits.hung * HALF;
+    return this.#used.hung < this.#limits.hung * HALF;
   }
 
   /** The window with which a new endpoint begins: 1 if slots for unproven endpoints are scarce. */
   startSize(account: AccountSlots): number {
-    const isRoomy = this.#held.hung + this.#held.new + this.#silent < this.#limits.new * HALF;
-    return isRoomy && account.unproven < accountPart(this.#limits.new) ? START_SIZE : 1;
+    const isRoomy = this.#used.hung + this.#used.new + this.#silent < this.#limits.new * HALF;
+    return isRoomy && account.unproven < accountShare(this.#limits.new) ? START_SIZE : 1;
   }
 
-  take(endpointClass: EndpointClass, account: AccountSlots): void {
-    this.#held[endpointClass] += 1;
+  acquire(endpointClass: EndpointClass, account: AccountSlots): void {
+    this.#used[endpointClass] += 1;
     this.#count(endpointClass, account, 1);
   }
 
   /** A request has been silent for longer than an answer takes. */
   fallSilent({ endpointClass }: { endpointClass: EndpointClass }): void {
     if (endpointClass !== 'new') return;
-    this.#held.new -= 1;
+    this.#used.new -= 1;
     this.#silent += 1;
   }
 
-  giveBack(
+  release(
     { endpointClass, isSilent }: { endpointClass: EndpointClass; isSilent: boolean },
     account: AccountSlots,
   ): void {
     if (endpointClass === 'new' && isSilent) this.#silent -= 1;
-    else this.#held[endpointClass] -= 1;
+    else this.#used[endpointClass] -= 1;
     this.#count(endpointClass, account, -1);
   }
 
@@ -96,13 +102,13 @@ export class Slots {
   }
 
   #freeInAll(): number {
-    const { hung, new: fresh, slow, quick } = this.#held;
+    const { hung, new: fresh, slow, quick } = this.#used;
     return this.#limits.quick - hung - fresh - slow - quick - this.#silent - this.reserved;
   }
 
   #freeInShare(endpointClass: EndpointClass): number {
-    const { new: fresh, slow } = this.#held;
-    const hung = this.#held.hung + this.reserved;
+    const { new: fresh, slow } = this.#used;
+    const hung = this.#used.hung + this.reserved;
     if (endpointClass === 'quick') return Infinity;
     const ofSlow = this.#limits.slow - hung - fresh - slow - this.#silent;
     if (endpointClass === 'slow') return ofSlow;
@@ -110,18 +116,18 @@ export class Slots {
     return endpointClass === 'new' ? ofNew : Math.min(ofNew, this.#limits.hung - hung);
   }
 
-  #isWithinPart(endpointClass: EndpointClass, account: AccountSlots): boolean {
+  #isWithinShare(endpointClass: EndpointClass, account: AccountSlots): boolean {
     if (endpointClass === 'quick' || endpointClass === 'slow') return true;
-    const { hung, new: fresh } = this.#held;
+    const { hung, new: fresh } = this.#used;
     const limits = this.#limits;
-    const lent = limits.new * LENT_PART;
-    if (account.unproven >= accountPart(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
-    return endpointClass === 'new' || account.hung < accountPart(limits.hung) || hung < limits.hung * LENT_PART;
+    const lent = limits.new * LENT_SHARE;
+    if (account.unproven >= accountShare(limits.new) && Math.max(account.unproven, hung + fresh) >= lent) return false;
+    return endpointClass === 'new' || account.hung < accountShare(limits.hung) || hung < limits.hung * LENT_SHARE;
   }
 }
 
-function accountPart(limit: number): number {
-  return Math.max(1, Math.floor(limit * ACCOUNT_PART));
+function accountShare(limit: number): number {
+  return Math.max(1, Math.floor(limit * ACCOUNT_SHARE));
 }
 
 /** A host, for all accounts: how it answered last, and how many requests are silent there. */
@@ -152,12 +158,12 @@ export type HostLimits = {
 };
 
 /** Share of the slots that one account may hold at one host; and share of that for hanging requests. */
-const HOST_PART = 1 / 8;
-const HANGING_PART = 1 / 2;
+const HOST_SHARE = 1 / 8;
+const HANGING_SHARE = 1 / 2;
 
 export function hostLimits(slots: number): HostLimits {
-  const most = Math.max(1, Math.floor(slots * HOST_PART));
-  return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_PART)) };
+  const most = Math.max(1, Math.floor(slots * HOST_SHARE));
+  return { most, mostHanging: Math.max(1, Math.floor(most * HANGING_SHARE)) };
 }
 
 /** The state that a request under way is counted with: class and `isFirst` as they were when it began. */
@@ -188,9 +194,9 @@ export class HostUsage {
   /** Whether a request to an endpoint of this class may begin here; `isFirst`: none is under way to that endpoint. */
   admits(endpointClass: EndpointClass, isFirst: boolean): boolean {
     if (isOutside({ endpointClass, isFirst })) return true;
-    if (this.#out >= ownPart(this.#limits.most, this.#account)) return false;
+    if (this.#out >= ownShare(this.#limits.most, this.#account)) return false;
     const mayHang = endpointClass === 'hung' || (endpointClass === 'new' && !isFirst);
-    return !mayHang || this.#hanging < ownPart(this.#limits.mostHanging, this.#account);
+    return !mayHang || this.#hanging < ownShare(this.#limits.mostHanging, this.#account);
   }
 
   begin(request: CountedRequest): void {
@@ -210,8 +216,8 @@ export class HostUsage {
   }
 }
 
-function ownPart(limit: number, { part }: LimitShare): number {
-  return Math.max(1, Math.floor(limit * part));
+function ownShare(limit: number, { share }: LimitShare): number {
+  return Math.max(1, Math.floor(limit * share));
 }
 
 function isOutside({ endpointClass, isFirst }: Pick<CountedRequest, 'endpointClass' | 'isFirst'>): boolean {
@@ -225,19 +231,19 @@ export class AccountUsage implements AccountSlots {
   /** Fresh deliveries that wait in hand for its endpoints. */
   inHand = 0;
   readonly name: string;
-  readonly #partOf: PartOf;
+  readonly #shareOf: ShareOf;
   // Most accounts have one host: no map for these.
   #oneHost: HostUsage | undefined;
   #otherHosts: Map<string, HostUsage> | undefined;
 
-  constructor(name: string, partOf: PartOf) {
+  constructor(name: string, shareOf: ShareOf) {
     this.name = name;
-    this.#partOf = partOf;
+    this.#shareOf = shareOf;
   }
 
-  /** This process's part of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
-  get part(): number {
-    return this.#partOf(this.name);
+  /** This process's share of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
+  get share(): number {
+    return this.#shareOf(this.name);
   }
 
   get isForgotten(): boolean {
@@ -273,7 +279,7 @@ type SlotSeeker = {
 
 type Ring<K, V> = LinkedMap<K, LinkedEntry<K, V>>;
 type AtHost<Endpoint> = Ring<Endpoint, undefined>;
-type AccountTurns<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
+type AtAccount<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
 
 /**
  * Endpoints of one class that wait for a slot: accounts take turns, within an account its hosts, and at a host its
@@ -282,7 +288,7 @@ type AccountTurns<Endpoint> = Ring<HostUsage, AtHost<Endpoint>>;
 class SlotQueue<Endpoint extends SlotSeeker> {
   readonly endpointClass: EndpointClass;
   readonly isFirst: boolean;
-  readonly #accounts: Ring<AccountUsage, AccountTurns<Endpoint>> = new LinkedMap();
+  readonly #accounts: Ring<AccountUsage, AtAccount<Endpoint>> = new LinkedMap();
 
   constructor(endpointClass: EndpointClass, isFirst: boolean) {
     this.endpointClass = endpointClass;
@@ -374,7 +380,7 @@ export class SlotQueues<Endpoint extends Queueable<Endpoint>> {
   }
 
   /** Removes and returns what `next` returns; its account and its host go behind the others. */
-  take(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
+  dequeue(slots: Slots, endpointClass?: EndpointClass): Endpoint | undefined {
     const endpoint = this.next(slots, endpointClass);
     if (endpoint === undefined) return undefined;
     endpoint.place?.queue.dequeue(endpoint);

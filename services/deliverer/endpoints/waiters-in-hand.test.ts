@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
-import type { Admission } from './endpoint.ts';
+import type { Admission, WaitingOrigin } from './endpoint.ts';
+import { WaitingDeliveries } from './known-endpoint.ts';
 
 const one = keyOf('one');
 const kindOf = (admission: Admission) => (admission.kind === 'granted' ? 'granted' : admission.why);
@@ -102,5 +103,36 @@ describe('in hand', () => {
     for (let times = 0; times < 10; times += 1) await some.once(one, 'quick', 1);
     expect(some.endpoints.figures().endpoints).toBe(2);
     expect(some.endpoints.isHung(keyOf('in use').endpoint)).toBe(true);
+  });
+});
+
+type Waiter = { origin: WaitingOrigin };
+
+function waitingFor(origins: readonly WaitingOrigin[]) {
+  const waiting = new WaitingDeliveries<Waiter>();
+  for (const origin of origins) waiting.add({ origin });
+  return waiting;
+}
+
+function inServedOrder(waiting: WaitingDeliveries<Waiter>, count: number): Waiter[] {
+  return Array.from({ length: count }, () => {
+    const waiter = waiting.next();
+    if (waiter === undefined) throw new Error('nobody waits');
+    waiting.delete(waiter);
+    return waiter;
+  });
+}
+
+describe('waiting', () => {
+  test('gives fresh ones and those from the room every other place while both wait, and by hand goes first', () => {
+    const waiting = waitingFor(['waited', 'waited', 'waited', 'fresh', 'fresh', 'by hand', 'fresh', 'fresh', 'waited']);
+    const origins = inServedOrder(waiting, 9).map(({ origin }) => origin);
+    expect(origins).toEqual(['by hand', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited', 'fresh', 'waited']);
+    expect(waiting.next()).toBeUndefined();
+  });
+
+  test('gives the places to those that wait where the others do not', () => {
+    expect(inServedOrder(waitingFor(['waited', 'waited']), 2)).toHaveLength(2);
+    expect(inServedOrder(waitingFor(['fresh', 'fresh']), 2)).toHaveLength(2);
   });
 });

@@ -10,15 +10,15 @@ export type WindowLimits = {
   slowMs: number;
 };
 
-type WindowOptions = { size?: number; share?: LimitShare };
+type WindowOptions = { size?: number; owner?: LimitShare };
 
-/** `part`: this process's part of some limits, from 0 to 1. It may change. */
-export type LimitShare = { readonly part: number };
+/** `share`: this process's share of some limits, from 0 to 1. It may change. */
+export type LimitShare = { readonly share: number };
 
-/** Returns the part for a name: of an endpoint, or of an account. */
-export type PartOf = (name: string) => number;
+/** Returns the share for a name: of an endpoint, or of an account. */
+export type ShareOf = (name: string) => number;
 
-const WHOLE: LimitShare = { part: 1 };
+const WHOLE: LimitShare = { share: 1 };
 
 /** Size of a new endpoint's window, and the size to which an unused one shrinks. */
 export const START_SIZE = 4;
@@ -28,7 +28,7 @@ const CAUTIOUS_MS = 10_000;
 /** A request is silent after this many times the usual duration. */
 const USUAL_TIMES = 3;
 /** Weight of a new answer in the usual duration. */
-const NEWEST_PART = 1 / 8;
+const NEWEST_WEIGHT = 1 / 8;
 /** Usual duration of a new endpoint. */
 const UNKNOWN_MS = 10;
 
@@ -39,7 +39,7 @@ const UNKNOWN_MS = 10;
  */
 export class Window {
   readonly #limits: WindowLimits;
-  readonly #share: LimitShare;
+  readonly #owner: LimitShare;
   #size: number;
   /** Negative before the first answer. */
   #usualMs = -1;
@@ -49,10 +49,10 @@ export class Window {
   #halvedAt: number | undefined;
   #tooMuch: { readonly size: number; readonly at: number } | undefined;
 
-  constructor(limits: WindowLimits, { size = START_SIZE, share = WHOLE }: WindowOptions = {}) {
+  constructor(limits: WindowLimits, { size = START_SIZE, owner = WHOLE }: WindowOptions = {}) {
     this.#limits = limits;
-    this.#share = share;
-    this.#size = this.#partOf(Math.min(size, limits.maxSize));
+    this.#owner = owner;
+    this.#size = this.#shareOf(Math.min(size, limits.maxSize));
   }
 
   get size(): number {
@@ -84,7 +84,7 @@ export class Window {
       // A size from when there were fewer deliverers is kept for when there are fewer again.
       this.#size = Math.max(this.#size, Math.min(this.#size + 1 / this.#size, this.#most, this.#smallEnough(now)));
     }
-    this.#usualMs = this.#usualMs < 0 ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_PART;
+    this.#usualMs = this.#usualMs < 0 ? durationMs : this.#usualMs + (durationMs - this.#usualMs) * NEWEST_WEIGHT;
   }
 
   /** Timeouts of requests that were under way together count once, and so do answers of "too much". */
@@ -109,16 +109,16 @@ export class Window {
   }
 
   #shrink(now: number): void {
-    this.#size = Math.max(Math.min(this.#partOf(START_SIZE), this.#size), this.#size / 2);
+    this.#size = Math.max(Math.min(this.#shareOf(START_SIZE), this.#size), this.#size / 2);
     this.#shrunkAt = now;
   }
 
   get #most(): number {
-    return this.#partOf(this.#limits.maxSize);
+    return this.#shareOf(this.#limits.maxSize);
   }
 
-  #partOf(size: number): number {
-    return Math.max(1, size * this.#share.part);
+  #shareOf(size: number): number {
+    return Math.max(1, size * this.#owner.share);
   }
 }
 

@@ -11,11 +11,12 @@ import type { Credentials } from '../credentials/credentials.ts';
 import { isOwnFault, type OwnRoutes } from '../egress/own-fault.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Connection } from './connection.ts';
-import { errorTextOf, isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
-import { textOfPage, masked, secretsOfQuery, maskedHead } from './excerpt.ts';
+import { textOfPage } from './excerpt.ts';
 import type { RequestLimits } from './exchange.ts';
+import { errorTextOf, isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
+import { masked, secretsOfQuery, maskedHead } from './mask.ts';
 import { InvalidResponse } from './response-guard.ts';
-import { BlockedAddress } from './safe-address.ts';
+import { BlockedAddress } from './connect.ts';
 import { readTooMuch } from './too-much.ts';
 import { noteTimes, type Trace } from './trace.ts';
 
@@ -69,7 +70,7 @@ export async function failureOf(error: unknown, sent: RequestMade, observing: Ob
     ...(said !== undefined && { error: said }),
     ...(url !== null && { url: shownUrl(url) }),
     ...(lostAt && { lostAt }),
-    ...(trace.held && { body: maskedHead(masked(trace.held, secretsIn(sent))) }),
+    ...(trace.received && { body: maskedHead(masked(trace.received, secretsIn(sent))) }),
     ...brokenRuleIn(error),
   };
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { readNetworks } from '@waybell/runtime/networks';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
-import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';

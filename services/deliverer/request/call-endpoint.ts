@@ -3,24 +3,24 @@ import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback';
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
 import { allowsAny, type CallbackNetworks } from '@waybell/runtime/networks';
-import type { AttemptRequest, OnAttempted, AttemptResult } from './attempt.ts';
-import { withAttemptSpans, type CallOnce, newTrace } from './trace.ts';
-import { boundingReading, rewritingHeads } from './response-guard.ts';
-import type { CallbackObserver } from './callback-metrics.ts';
-import { watchOwnRoutes } from '../egress/own-fault.ts';
+import { parseStrictUrl } from '@waybell/runtime/strict-url';
+import type { Credentials } from '../credentials/credentials.ts';
 import type { Reach, Egress, FailedAttempt } from '../egress/egress.ts';
+import { watchOwnRoutes } from '../egress/own-fault.ts';
+import { hostOf } from '../endpoints/endpoint.ts';
+import { failureOf, resultOf, type RequestMade, type Observing } from './attempt-result.ts';
+import type { AttemptRequest, OnAttempted, AttemptResult } from './attempt.ts';
+import type { CallbackObserver } from './callback-metrics.ts';
 import type { Connector, Connection } from './connection.ts';
 import { dispatchByAxios, throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
+import { mayAskForCertificate } from './failure-reason.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
-import { parseStrictUrl } from '@waybell/runtime/strict-url';
-import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { safeConnector, BlockedAddress } from './safe-address.ts';
-import { failureOf, resultOf, type RequestMade, type Observing } from './attempt-result.ts';
-import { mayAskForCertificate } from './failure-reason.ts';
-import type { Credentials } from '../credentials/credentials.ts';
-import { hostOf } from '../endpoints/endpoint.ts';
+import { boundingReading, rewritingHeads } from './response-guard.ts';
+import { safeConnector, BlockedAddress } from './connect.ts';
+import { withAttemptSpans, type CallOnce, newTrace } from './trace.ts';
 
 /**
  * Makes one HTTP request; every way it can end is a result. `isLast`: the delivery has no attempt after this one. Ends with
@@ -251,8 +251,8 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
     callEndpoint(request, (ended) => {
       if (ended instanceof Error) return onEnd(ended);
       const { callbackUrl, delivery, isLast } = request;
-      const wasHeld = delivery.waited?.why === 'egress';
-      const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, wasHeld }, egress);
+      const hasWaited = delivery.waited?.why === 'egress';
+      const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, hasWaited }, egress);
       if (judged instanceof Promise) judged.then(onEnd, onEnd);
       else onEnd(judged);
     });
@@ -262,7 +262,7 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
 /** Makes the request for a token, and judges as thoroughly as of a last attempt: several deliveries may wait for it. */
 export function judgeTokenUrl({ callTokenUrl, egress, clock }: JudgeTokenUrlOptions): CallTokenUrl {
   return async (request) => {
-    const made = { origin: hostOf(request.url), startedAt: clock.now(), isLast: true, wasHeld: false };
+    const made = { origin: hostOf(request.url), startedAt: clock.now(), isLast: true, hasWaited: false };
     const { result, body } = await callTokenUrl(request);
     return { result: await judge(result, made, egress), body };
   };

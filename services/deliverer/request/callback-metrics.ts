@@ -1,6 +1,6 @@
 import { Counter } from 'prom-client';
-import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { InterfaceName } from '@waybell/line/outcomes';
+import { type Metrics, CounterOnDemand } from '@waybell/runtime/metrics';
 import type { Handshake } from './connect.ts';
 
 /** Called for requests and connections as they are made. */

@@ -1,7 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';

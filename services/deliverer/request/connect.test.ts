@@ -3,8 +3,9 @@ import { Socket } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { connectingToAny } from './connect.ts';
-import type { Connection } from './connection.ts';
+import { connectingToAny, BlockedAddress } from './connect.ts';
+import type { Connection, Connector } from './connection.ts';
+import { reaching } from './call-endpoint.ts';
 
 type Opening = { address: string; isLetGo: () => boolean; opens: () => Socket; fails: (error: Error) => void };
 
@@ -140,4 +141,20 @@ test('a host with one address has no other to prefer', async () => {
   tried[0]?.fails(error);
   await settled();
   expect(ended.error).toBe(error);
+});
+
+test('where callbacks never go is no place that a receiver is at', async () => {
+  const connect: Connector = ({ connection, hostname }, done) => {
+    connection.ip = '0.0.0.0';
+    done(new BlockedAddress(hostname, '0.0.0.0'), null);
+  };
+  const reach = reaching({ connect, limitMs: 1, clock: new TurnedClock() });
+  expect(await reach('https://receiver.test')).toEqual({ isReached: false });
+});
+
+test.each(['https://', 'https:///', 'nonsense', ''])('what leads nowhere is not reached: "%s"', async (origin) => {
+  const connect = () => {
+    throw new Error('it is not to be connected to');
+  };
+  expect(await reaching({ connect, limitMs: 1, clock: new TurnedClock() })(origin)).toEqual({ isReached: false });
 });

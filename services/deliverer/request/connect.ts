@@ -1,27 +1,107 @@
 /**
- * Connects to the first address of a host that answers (RFC 8305, 5). An address that does not answer costs the next one a moment, not
- * a share of a limit, and neither is given up for the other: a slow one may still be the only one.
+ * Opens the connections of callbacks, over three steps, each a connector around the one before:
+ *
+ *   connectingToAny: a plain connection to the first address that answers ──▶ connectingTls ──▶ safeConnector: refuses forbidden ports
+ *
+ * Addresses are checked at every connection, after its name was resolved. An address that does not answer costs the next one a moment,
+ * not a share of a limit, and neither is given up for the other: a slow one may still be the only one (RFC 8305, 5).
  *
  *   find ──> address 1 ······································· hangs
  *            └ 300 ms ─> address 2 ··· refused
  *                                      └──> address 3 ── connected: the others are let go, those that hung go last for a minute
+ *
+ * TLS resumes the last session of a host and port, as a connection that authenticates by a certificate does with sessions of that only.
  */
 import type { LookupAddress } from 'node:dns';
-import { isIP, type Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { errors, buildConnector } from 'undici';
+import { LEAST_TLS } from '@waybell/runtime/callback-terms';
 import type { Clock } from '@waybell/runtime/clock';
 import { codeOf } from '@waybell/runtime/error-codes';
 import { type ResolveHost, withoutRootDot } from '@waybell/runtime/names/resolve-host';
+import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Connection, Connector } from './connection.ts';
-import { createSecureContext, TLSSocket } from 'node:tls';
-import { LEAST_TLS } from '@waybell/runtime/callback-terms';
+import type { Connection, Connector, OpenAddress } from './connection.ts';
 import { isAlert } from './failure-reason.ts';
+import type { Tunnel } from './proxy-tunnel.ts';
 
-/** Opens a plain connection. Rejects with `Unavailable` if there is no way out to any address. */
-export type OpenAddress = (to: LookupAddress, port: number, signal: AbortSignal) => Promise<Socket>;
+/** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
+export type Handshake = 'none' | 'full' | 'resumed';
+
+type ConnectOptions = Omit<ConnectTlsOptions, 'open'> & {
+  networks: CallbackNetworks;
+  deniedPorts: ReadonlySet<number>;
+  resolveHost: ResolveHost;
+  clock: Clock;
+  /** Undefined if callbacks leave directly. */
+  tunnel: Tunnel | undefined;
+};
+
+/**
+ * Opens connections for callbacks, only to allowed addresses and ports. Filters the addresses of a name at every connection,
+ * so that a name cannot change between check and use, nor a remembered answer pass unchecked.
+ */
+export function safeConnector(options: ConnectOptions): Connector {
+  const { deniedPorts, tunnel, connectTimeoutMs, connected, clock } = options;
+  const openAddress = tunnel === undefined ? directly : tunnel.open;
+  const open = connectingToAny({ find: safeLookup(options), open: openAddress, connectTimeoutMs, clock });
+  const connect = connectingTls({ open, connectTimeoutMs, connected });
+  return notingBlocked((target, done) => {
+    if (!isForbiddenPort(target, deniedPorts)) return connect(target, done);
+    done(new BlockedAddress(target.hostname, `port ${target.port}`), null);
+  });
+}
+
+function safeLookup({ networks, resolveHost }: ConnectOptions): ResolveHost {
+  return async (hostname) => {
+    const host = withoutRootDot(hostname);
+    const family = isIP(host);
+    const addresses = family === 0 ? await resolveHost(hostname) : [{ address: host, family }];
+    const permitted = addresses.filter(({ address }) => !isForbiddenAddress(address, networks));
+    const [first] = addresses;
+    if (permitted.length === 0 && first !== undefined) throw new BlockedAddress(host, first.address);
+    return permitted;
+  };
+}
+
+/** Notes the blocked address in the connection. */
+function notingBlocked(connect: Connector): Connector {
+  return (target, done) =>
+    connect(target, (...made) => {
+      const [error] = made;
+      if (error instanceof BlockedAddress && isIP(error.place) !== 0) target.connection.ip = error.place;
+      done(...made);
+    });
+}
+
+// The limit is that of all addresses together.
+const connectPlainly = buildConnector({ timeout: 0 });
+
+const directly: OpenAddress = ({ address }, port, signal) =>
+  new Promise((resolve, reject) => {
+    const to = { hostname: address, host: address, protocol: 'http:', port: String(port) };
+    // undici returns the socket, which its types do not say.
+    const socket: unknown = connectPlainly(to, (error, made) => (error === null ? resolve(made) : reject(error)));
+    if (socket instanceof Socket) signal.addEventListener('abort', () => socket.destroy(), { once: true });
+  });
+
+/** The callback's host is, or resolves to, an address that callbacks must not reach, or its port is forbidden. */
+export class BlockedAddress extends Error {
+  readonly code = 'BLOCKED_ADDRESS';
+  /** The address, or the port. */
+  readonly place: string;
+  /** A name led to the address: it may lead to another one tomorrow, or for others. */
+  readonly isOfName: boolean;
+  constructor(host: string, place: string) {
+    super(`${host} is at ${place}, where callbacks are not sent`);
+    this.place = place;
+    this.isOfName = isIP(place) !== 0 && isIP(host) === 0;
+    this.name = 'BlockedAddress';
+  }
+}
 
 type ConnectToAnyOptions = {
   /** Finds the addresses that callbacks may go to. */
@@ -115,10 +195,7 @@ function failureOfAll(failures: readonly unknown[]): unknown {
   return failures.length === 1 ? first : Object.assign(new AggregateError(failures), { code: codeOf(first) });
 }
 
-/** TLS handshake of a connection: none, a full one, or one that resumed an earlier session. */
-export type Handshake = 'none' | 'full' | 'resumed';
-
-export type ConnectTlsOptions = {
+type ConnectTlsOptions = {
   /** Opens the plain connection, and notes what becomes known in the target's `connection`, but not `wire`. */
   open: Connector;
   connectTimeoutMs: number;
@@ -138,7 +215,7 @@ const MOST_SESSIONS = 4;
  * sides the certificates; undici's own cache holds 100 sessions, and only until the next garbage collection. A connection that
  * authenticates by a certificate resumes sessions of that certificate only, and no other connection does.
  */
-export function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsOptions): Connector {
+function connectingTls({ open, connectTimeoutMs, connected }: ConnectTlsOptions): Connector {
   const options = {
     allowH2: false,
     maxCachedSessions: 0,

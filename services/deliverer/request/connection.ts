@@ -1,9 +1,10 @@
+import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
-import type { Clock } from '@waybell/runtime/clock';
-import type { buildConnector } from 'undici';
-import type { HeadReader } from './head-reader.ts';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { buildConnector } from 'undici';
 import { LEAST_TLS } from '@waybell/runtime/callback-terms';
+import type { Clock } from '@waybell/runtime/clock';
+import type { HeadReader } from './head-reader.ts';
 
 /** A connection as far as it is known: its address, and when each phase of making it ended, by its clock. */
 export type Connection = {
@@ -35,6 +36,9 @@ export type Connection = {
   /** Number of requests begun over it. */
   requests?: number;
 };
+
+/** Opens a plain connection. Rejects with `Unavailable` if there is no way out to any address. */
+export type OpenAddress = (to: LookupAddress, port: number, signal: AbortSignal) => Promise<Socket>;
 
 /** The address to connect to, with the connection in which to note what becomes known. */
 type ConnectTarget = buildConnector.Options & { connection: Connection };

@@ -1,4 +1,5 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse, type InternalAxiosRequestConfig } from 'axios';
+import dispatchRequest from 'axios/unsafe/core/dispatchRequest.js';
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { withoutRootDot } from '@waybell/runtime/names/resolve-host';
@@ -8,20 +9,6 @@ import { reasonOfError } from './failure-reason.ts';
 import type { ConnectionObserver, RequestDispatcher } from './origin-pools.ts';
 import { restHeaders } from './too-much.ts';
 import type { Trace } from './trace.ts';
-import dispatchRequest from 'axios/unsafe/core/dispatchRequest.js';
-
-/** The receiver, or the network, was too slow; `code` names the phase. */
-class TimeLimitPassed extends Error {
-  readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
-  constructor(code: TimeLimitPassed['code']) {
-    super(code);
-    this.name = 'TimeLimitPassed';
-    this.code = code;
-  }
-}
-
-/** A receiver closed the connection as idle, with a 408, while a request was on its way. */
-class ConnectionWasIdle extends Error {}
 
 /** Limits of one request, in milliseconds from its start unless said otherwise, and bytes. */
 export type RequestLimits = {
@@ -48,6 +35,18 @@ export type RequestTerms = {
   /** The certificate that its connection authenticates with; absent for most. */
   certificate?: ClientCertificate | undefined;
 };
+
+/**
+ * Makes a request by axios, as from the end of its `request()`: merging the configuration with defaults and running
+ * interceptors, which are none here, would allocate twice as much as all the rest. The adapter has the body, which nothing
+ * transforms.
+ */
+export function dispatchByAxios(adapter: AxiosAdapter): Promise<AxiosResponse<string>> {
+  const config: InternalAxiosRequestConfig = { headers: NO_HEADERS, adapter };
+  // axios uses a configuration without a prototype unchanged after reading each member, and copies any other. One made without a
+  // prototype would be a hash table.
+  return dispatchRequest(Object.setPrototypeOf(config, null));
+}
 
 /**
  * An axios adapter over an undici dispatcher. Follows no redirect and inflates nothing. A request that failed over a
@@ -116,7 +115,7 @@ class HttpExchange implements ConnectionObserver {
   #bytesRead = 0;
   #keptBytes: number;
   #kept: Buffer[] = [];
-  /** How the request ended by TLS 1.3, after which it was sent again by TLS 1.2; and what undici may still tell of it. */
+  /** How the request ended by TLS 1.3, after which it was sent again by TLS 1.2; and its controller, for which undici may still call. */
   #refusal: { error: Error | undefined; status: number; data: string } | undefined;
   #left: Dispatcher.DispatchController | undefined;
 
@@ -282,8 +281,8 @@ class HttpExchange implements ConnectionObserver {
     const connection = this.#connection();
     if (connection !== undefined) this.#trace.connection = connection;
     if (error !== undefined && this.#begunOver !== undefined && this.#begunOver === connection) {
-      const { held } = connection.head ?? {};
-      if (held !== undefined) this.#trace.held = excerpt([held.subarray(0, this.#limits.keptBytes)]);
+      const { received } = connection.head ?? {};
+      if (received !== undefined) this.#trace.received = excerpt([received.subarray(0, this.#limits.keptBytes)]);
     }
     const { ended } = this.#sending;
     if (error !== undefined && this.#refusal !== undefined)
@@ -291,6 +290,19 @@ class HttpExchange implements ConnectionObserver {
     else ended(error, this.#status, excerpt(this.#kept));
   }
 }
+
+/** The receiver, or the network, was too slow; `code` names the phase. */
+class TimeLimitPassed extends Error {
+  readonly code: 'CONNECT_TIMEOUT' | 'HANDOVER_TIMEOUT' | 'RESPONSE_TIMEOUT';
+  constructor(code: TimeLimitPassed['code']) {
+    super(code);
+    this.name = 'TimeLimitPassed';
+    this.code = code;
+  }
+}
+
+/** A receiver closed the connection as idle, with a 408, while a request was on its way. */
+class ConnectionWasIdle extends Error {}
 
 /** Copying and checking no headers would take an eighth of what axios allocates. */
 class NoHeaders extends AxiosHeaders {
@@ -301,15 +313,3 @@ class NoHeaders extends AxiosHeaders {
 
 /** The headers of all requests and responses as far as axios knows: the adapter has some, and notes some in the trace. */
 const NO_HEADERS = new NoHeaders();
-
-/**
- * Makes a request by axios, as from the end of its `request()`: merging the configuration with defaults and running
- * interceptors, which are none here, would allocate twice as much as all the rest. The adapter has the body, which nothing
- * transforms.
- */
-export function dispatchByAxios(adapter: AxiosAdapter): Promise<AxiosResponse<string>> {
-  const config: InternalAxiosRequestConfig = { headers: NO_HEADERS, adapter };
-  // axios uses a configuration without a prototype unchanged after reading each member, and copies any other. One made without a
-  // prototype would be a hash table.
-  return dispatchRequest(Object.setPrototypeOf(config, null));
-}

@@ -1,11 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { readNetworks } from '@waybell/runtime/networks';
 import { closeServer, listen } from '@waybell/runtime/health';
 import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
+import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
+import { Egress, type FailedAttempt } from '../egress/egress.ts';
+import { attempting } from '../testing/attempting.ts';
+import { aDelivery } from '../testing/delivery.ts';
 import {
   openEndpoints,
   type EndpointOptions,
@@ -13,9 +16,6 @@ import {
   judgeTokenUrl,
   type JudgeOwnFaultOptions,
 } from './call-endpoint.ts';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { Egress, type FailedAttempt } from '../egress/egress.ts';
 
 const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { Client, Pool, type Dispatcher } from 'undici';
+import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { identityOf, type ClientCertificate, type Identity, type Connection, type Connector } from './connection.ts';
 
 /**

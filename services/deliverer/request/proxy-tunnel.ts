@@ -1,9 +1,9 @@
-import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { types } from 'node:util';
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { errors, Pool } from 'undici';
-import type { OpenAddress } from './connect.ts';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { OpenAddress } from './connection.ts';
 
 /**
  * Opens connections to addresses through a proxy, by CONNECT. `open` rejects with Unavailable if the proxy cannot be used, with

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
+import { readNetworks } from '@waybell/runtime/networks';
 import { dnsServer, type DnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { attempting } from '../testing/attempting.ts';

@@ -1,17 +1,10 @@
+/**
+ * Guards this process and undici from what receivers send instead of plain responses: heads that break rules are rewritten or refused,
+ * and a connection that sends without an end is closed.
+ */
 import type { Socket } from 'node:net';
 import { type Connection, type Connector, bytesSince } from './connection.ts';
 import { HeadReader } from './head-reader.ts';
-
-/** The receiver's bytes are no HTTP response; `brokenRule` says why, for people. */
-export class InvalidResponse extends Error {
-  readonly code = 'INVALID_RESPONSE';
-  readonly brokenRule: string;
-  constructor(brokenRule: string) {
-    super(`no response of HTTP: ${brokenRule}`);
-    this.name = 'InvalidResponse';
-    this.brokenRule = brokenRule;
-  }
-}
 
 type KeptLimits = { keptS: number; longestMs: number };
 
@@ -52,7 +45,7 @@ function rewriteHeads(socket: Socket, connection: Connection, head: HeadReader):
   };
 }
 
-const LOOK_EVERY_MS = 100;
+const CHECK_MS = 100;
 
 /**
  * Ends a connection on which more than about `limitBytes` come for one request, or after it. The head reader counts headers
@@ -63,9 +56,9 @@ const LOOK_EVERY_MS = 100;
 export function boundingReading(connect: Connector, limitBytes: number): Connector {
   const open = new Map<Socket, Connection>();
   const tooLong = `more than ${limitBytes} bytes came, and the end of its headers was not among them`;
-  let looking: NodeJS.Timeout | undefined;
+  let checking: NodeJS.Timeout | undefined;
 
-  function look(): void {
+  function check(): void {
     // A `for` loop would make an array for each.
     open.forEach((connection, socket) => {
       if (bytesSince(connection) > limitBytes) socket.destroy(new InvalidResponse(tooLong));
@@ -78,14 +71,25 @@ export function boundingReading(connect: Connector, limitBytes: number): Connect
       if (error === null) {
         open.set(socket, target.connection);
         // The system's timer, not a given clock: it protects this process.
-        looking ??= setInterval(look, LOOK_EVERY_MS).unref();
+        checking ??= setInterval(check, CHECK_MS).unref();
         socket.once('close', () => {
           open.delete(socket);
           if (open.size > 0) return;
-          clearInterval(looking);
-          looking = undefined;
+          clearInterval(checking);
+          checking = undefined;
         });
       }
       done(...connected);
     });
+}
+
+/** The receiver's bytes are no HTTP response; `brokenRule` says why, for people. */
+export class InvalidResponse extends Error {
+  readonly code = 'INVALID_RESPONSE';
+  readonly brokenRule: string;
+  constructor(brokenRule: string) {
+    super(`no response of HTTP: ${brokenRule}`);
+    this.name = 'InvalidResponse';
+    this.brokenRule = brokenRule;
+  }
 }

@@ -1,6 +1,3 @@
-import type { Answer } from '@waybell/line/outcomes';
-import type { Connection } from './connection.ts';
-import type { RestHeaders } from './too-much.ts';
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -11,9 +8,12 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { firstAttempt } from '@waybell/line/delivery';
+import type { Answer } from '@waybell/line/outcomes';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
 import type { AttemptRequest, AttemptResult, OnAttempted } from './attempt.ts';
+import type { Connection } from './connection.ts';
+import type { RestHeaders } from './too-much.ts';
 
 /** Notes of a request while it is under way; times by the deliverer's clock. */
 export type Trace = {
@@ -27,7 +27,7 @@ export type Trace = {
   /** Present for redirects that say where they lead. */
   location?: string | undefined;
   /** The beginning of an invalid or incomplete response. */
-  held?: string;
+  received?: string;
 };
 
 /** Has all members from the start, for later notes. */

@@ -1,7 +1,7 @@
 import { AccessTokens, type AccessTokensOptions, type GivenToken } from '../credentials/access-tokens.ts';
 import type { FetchedToken, TokenNeed } from '../credentials/fetch-token.ts';
-import type { AttemptResult } from '../request/attempt.ts';
 import type { SharedTokens } from '../credentials/shared-tokens.ts';
+import type { AttemptResult } from '../request/attempt.ts';
 
 export const NEED: TokenNeed = {
   guid: 'c0c0c0c0-c0c0-4c0c-8c0c-c0c0c0c0c0c0',
@@ -11,7 +11,7 @@ export const NEED: TokenNeed = {
 
 /** For a process that shares no tokens. */
 export const UNSHARED: SharedTokens = {
-  look: async () => ({ found: undefined, isOursToFetch: true }),
+  readOrClaim: async () => ({ found: undefined, isOursToFetch: true }),
   share: async () => undefined,
 };
 

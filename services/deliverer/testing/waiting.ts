@@ -1,8 +1,8 @@
-import { publishDelivery } from '@waybell/line/delivery';
 import type { BrokerState } from '@waybell/line/broker';
+import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication, Source, WaitingRow } from '@waybell/line/messages';
-import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
+import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { sleepOn, type Clock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -117,7 +117,7 @@ export class ADeliverer {
     some.living += 1;
     this.flow = new Flow({
       endpoints: { ...ENDPOINTS, slots },
-      held: { messages: 1_000, bytes: 2 ** 30 },
+      inHandLimit: { messages: 1_000, bytes: 2 ** 30 },
       limits: { ofAccount: MUCH, allBytes: MUCH.bytes },
       maxAgeMs: MAX_AGE_MS,
       store: this.#watched(some.waiting.storeFor(`deliverer ${some.all.length}`)),

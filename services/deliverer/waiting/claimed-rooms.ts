@@ -12,12 +12,12 @@ import type { Clock, Timer } from '@waybell/runtime/clock';
 export const MOST_ROOMS = 512;
 /** Number of claims kept for rooms that are shut. */
 export const KEPT_FOR_SHUT = 64;
-/** Rooms of one account among them, from which on no more are looked for. */
+/** Rooms of one account among them, from which on no more of it are claimed. */
 const MOST_OF_ACCOUNT = 64;
 /** At the limit of claims, a room that has been claimed for this long is released, because others may be due. */
-const TURN_MS = 10_000;
-/** Rooms that are being left for others at once, and those of one account among them. */
-const MOST_OVER = { all: 64, ofAccount: 8 };
+const YIELD_AFTER_MS = 10_000;
+/** Rooms that yield to others at once, and those of one account among them. */
+const MOST_YIELDING = { all: 64, ofAccount: 8 };
 
 /** A claimed room, and its use by this process. Times are those of this process's clock. */
 export type RoomInHand = ClaimedRoom & {
@@ -27,7 +27,7 @@ export type RoomInHand = ClaimedRoom & {
   until: number;
   /** Whether it was shut when it was claimed, and no row was handled since. */
   isUnprobed: boolean;
-  /** A row was settled since the claim was renewed. */
+  /** A row was deleted since the claim was renewed. */
   lives: boolean;
   /** The row to read on after. */
   after: RowKey | undefined;
@@ -38,10 +38,10 @@ export type RoomInHand = ClaimedRoom & {
   /** Since when its endpoint lacks only a slot. */
   lackingSince: number | undefined;
   /** Work under way in the whole room: it is not released meanwhile. */
-  holds: number;
-  isScanned: boolean;
-  /** Whether its place is to go to other rooms: no more rows are taken from it. */
-  isTurnOver: boolean;
+  workUnderWay: number;
+  isBeingScanned: boolean;
+  /** Whether it is to be left for other rooms: no more rows are taken from it. */
+  mustYield: boolean;
   isLeaving: boolean;
 };
 
@@ -88,24 +88,25 @@ export class ClaimedRooms {
     return [...this.#accounts].filter(([, count]) => count >= MOST_OF_ACCOUNT).map(([account]) => account);
   }
 
-  /** Ends the turn of those that were claimed first, some at a time, where no more may be claimed. */
-  endTurns(): void {
+  /** Has those that were claimed first yield, some at a time, if no more may be claimed. */
+  yieldOldest(): void {
     const full = new Set(this.fullAccounts());
     const isFull = this.count >= MOST_ROOMS - KEPT_FOR_SHUT;
     if (!isFull && full.size === 0) return;
     const over = new Map<string, number>();
-    let left = MOST_OVER.all;
-    for (const own of this.all()) {
-      if (left === 0 || own.claimedAt > this.#options.clock.now() - TURN_MS) return;
-      const ofAccount = (over.get(own.account) ?? 0) + 1;
-      if (own.holds > 0 || ofAccount > MOST_OVER.ofAccount || !(isFull || full.has(own.account))) continue;
-      over.set(own.account, ofAccount);
-      own.isTurnOver = true;
+    let left = MOST_YIELDING.all;
+    for (const claimed of this.all()) {
+      if (left === 0 || claimed.claimedAt > this.#options.clock.now() - YIELD_AFTER_MS) return;
+      const ofAccount = (over.get(claimed.account) ?? 0) + 1;
+      if (claimed.workUnderWay > 0 || ofAccount > MOST_YIELDING.ofAccount || !(isFull || full.has(claimed.account)))
+        continue;
+      over.set(claimed.account, ofAccount);
+      claimed.mustYield = true;
       left -= 1;
     }
   }
 
-  /** Resolves with the rooms: new ones, and own ones that changed. */
+  /** Resolves with the rooms: new ones, and those claimed before that changed. */
   async claim(claim: Claim): Promise<RoomInHand[]> {
     const askedAt = this.#options.clock.now();
     const claimed = await this.#options.store.claim(claim);
@@ -117,15 +118,15 @@ export class ClaimedRooms {
 
   /** Resolves with the rooms that are still claimed. The others are lost. */
   async renew(): Promise<RoomInHand[]> {
-    const asked = [...this.all()].map((own) => ({ own, room: own.room, lives: own.lives }));
+    const asked = [...this.all()].map((claimed) => ({ claimed, room: claimed.room, lives: claimed.lives }));
     if (asked.length === 0) return [];
     const askedAt = this.#options.clock.now();
-    for (const { own } of asked) own.lives = false;
+    for (const { claimed } of asked) claimed.lives = false;
     const renewed = await this.#options.store.renew(asked.map(({ room, lives }) => ({ room, lives })));
     this.expire();
     const kept = new Set(renewed.map((room) => this.#update(room, askedAt)));
-    for (const { own } of asked) if (!kept.has(own) && !own.isLeaving) this.#lose(own);
-    return [...this.all()].filter((own) => kept.has(own));
+    for (const { claimed } of asked) if (!kept.has(claimed) && !claimed.isLeaving) this.#lose(claimed);
+    return [...this.all()].filter((claimed) => kept.has(claimed));
   }
 
   /** Without an answer they are given up as well: another process may have claimed them by then. */
@@ -141,9 +142,9 @@ export class ClaimedRooms {
   expire(): void {
     const now = this.#options.clock.now();
     let next = Infinity;
-    for (const own of this.all()) {
-      if (own.until <= now) this.#lose(own);
-      else next = Math.min(next, own.until);
+    for (const claimed of this.all()) {
+      if (claimed.until <= now) this.#lose(claimed);
+      else next = Math.min(next, claimed.until);
     }
     if (next === Infinity || this.#watch !== undefined) return;
     this.#watch = this.#options.clock.after(next - now, () => {
@@ -158,15 +159,15 @@ export class ClaimedRooms {
   }
 
   #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): RoomInHand | undefined {
-    const own = this.#rooms.get(room);
-    if (own === undefined) return undefined;
-    Object.assign(own, { changes, overBefore, crashes, until: Math.max(own.until, askedAt + CLAIM_MS) });
-    return own;
+    const claimed = this.#rooms.get(room);
+    if (claimed === undefined) return undefined;
+    Object.assign(claimed, { changes, overBefore, crashes, until: Math.max(claimed.until, askedAt + CLAIM_MS) });
+    return claimed;
   }
 
   #add(room: ClaimedRoom, askedAt: number): RoomInHand {
     const { account = '' } = room;
-    const own: RoomInHand = {
+    const claimed: RoomInHand = {
       ...room,
       account,
       claimedAt: askedAt,
@@ -177,29 +178,29 @@ export class ClaimedRooms {
       restartAt: -Infinity,
       isAtEnd: false,
       lackingSince: undefined,
-      holds: 0,
-      isScanned: false,
-      isTurnOver: false,
+      workUnderWay: 0,
+      isBeingScanned: false,
+      mustYield: false,
       isLeaving: false,
     };
-    this.#rooms.set(room.room, own);
+    this.#rooms.set(room.room, claimed);
     this.#accounts.set(account, (this.#accounts.get(account) ?? 0) + 1);
-    return own;
+    return claimed;
   }
 
   /** Does nothing if it was claimed again since. */
-  #lose(own: RoomInHand): void {
-    const { room } = own;
-    if (this.#rooms.get(room) === own && this.#remove(room)) this.#options.onLost(room);
+  #lose(claimed: RoomInHand): void {
+    const { room } = claimed;
+    if (this.#rooms.get(room) === claimed && this.#remove(room)) this.#options.onLost(room);
   }
 
   #remove(room: string): boolean {
-    const own = this.#rooms.get(room);
-    if (own === undefined) return false;
+    const claimed = this.#rooms.get(room);
+    if (claimed === undefined) return false;
     this.#rooms.delete(room);
-    const left = (this.#accounts.get(own.account) ?? 0) - 1;
-    if (left > 0) this.#accounts.set(own.account, left);
-    else this.#accounts.delete(own.account);
+    const left = (this.#accounts.get(claimed.account) ?? 0) - 1;
+    if (left > 0) this.#accounts.set(claimed.account, left);
+    else this.#accounts.delete(claimed.account);
     return true;
   }
 }

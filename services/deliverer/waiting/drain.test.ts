@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { ClaimedRooms } from './claimed-rooms.ts';
 import { aRow, aTarget, roomOf, SomeDeliverers, TARGET, type Answers } from '../testing/waiting.ts';
+import { ClaimedRooms } from './claimed-rooms.ts';
 
 const ROOM = roomOf(TARGET);
 const LATER = 3_600_000;
@@ -135,7 +135,7 @@ describe('a deliverer with rooms', () => {
 
   test('has no more in hand than it may', async () => {
     await using some = new SomeDeliverers();
-    const one = some.start({ held: { messages: 10, bytes: 2 ** 30 } });
+    const one = some.start({ inHandLimit: { messages: 10, bytes: 2 ** 30 } });
     for (const place of numbered(5)) {
       const to = aTarget(`t${place}`);
       await some.store.put(numbered(5).map((row) => aRow(`${place} ${row}`, { to })));

@@ -1,5 +1,5 @@
-import type { RowKey } from '@waybell/line/messages';
 import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from '@waybell/line/broker';
+import type { RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock, Timer } from '@waybell/runtime/clock';
@@ -17,7 +17,7 @@ type DrainOptions = {
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
   /** Limit of the rows in hand. */
-  held: InHandLimit;
+  inHandLimit: InHandLimit;
   /** Older deliveries end without an attempt. */
   maxAgeMs: number;
   onTaken: (rows: number) => void;
@@ -26,41 +26,63 @@ type DrainOptions = {
   log: Log;
 };
 
-const LOOK_MS = 1_000;
-/** Rows settled at once. */
-const MOST_SETTLED = 500;
+const POLL_MS = 1_000;
+/** Rows deleted at once. */
+const MOST_DELETED = 500;
 const WARNING = 'waiting.away: what waits for endpoints waits on';
 
 /**
- * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has room or that must end, has each handled
- * like one from a queue, and settles it when its effects are safe. See docs/decisions/0006-waiting-rooms.md.
+ * Drains the rooms of endpoints: claims those that are due, takes rows whose endpoint has capacity or that must end, has each handled
+ * like one from a queue, and deletes it when its effects are safe. See docs/decisions/0006-waiting-rooms.md.
+ *
+ * A room, as this process sees it:
+ *
+ *   not claimed ── due (DueRooms), or its endpoint has capacity (RequestedRooms) ──▶ claimed
+ *        ▲                                                                            │  │
+ *        │                       ┌── its endpoint demands rows ───────────────────────┘  └── its subscriptions changed, or its
+ *        │                       ▼                                                            account exceeds a limit
+ *        │                 read (RowReader) ◀────┐                                               ▼
+ *        │                       │ rows in hand  │ more                                    scanned (RoomScan): rows that are
+ *        │                       ▼               │                                         over end (EndRows), others move
+ *        │                 handled, and deleted ─┘                                               │
+ *        │                       ▼                                                               ▼
+ *        └── released ──── leaving: nothing is in hand, no scan is under way, and there are no rows or no demand for them,
+ *                                   or it has been claimed for long and others are due (`mustYield`)
+ *
+ *   lost: the claim ended, or was not renewed ──▶ its rows in hand are cut: none of their effects is published
+ *
+ * Everything that happens calls `#work`, and one round at a time does what has come together, each part by one statement:
+ *
+ *   delete handled rows ─▶ release rooms that are left ─▶ claim requested rooms ─▶ claim due rooms ─▶ again, if there is more
+ *
+ * A round that fails waits for the next poll, which comes once a second. Reads and scans run beside the rounds.
  */
 export class Drain {
   readonly #options: DrainOptions;
   readonly rooms: ClaimedRooms;
   readonly #inHand: RowsInHand;
-  readonly #take: RowReader;
+  readonly #reader: RowReader;
   readonly #ends: EndRows;
-  readonly #look: RoomScan;
+  readonly #scanner: RoomScan;
   readonly #due: DueRooms;
   readonly #pauses = new PauseReasons();
   readonly #timed: AsyncDisposable[];
   readonly #onFailed: (error: unknown) => void;
-  #toSettle: RowInHand[] = [];
+  #toDelete: RowInHand[] = [];
   readonly #toRelease = new Map<RoomInHand, Released>();
-  readonly #named: RequestedRooms;
+  readonly #requested: RequestedRooms;
   #isPollDue = false;
   #isWorking = false;
   #working: Promise<void> | undefined;
 
   constructor(options: DrainOptions, consuming: ConsumeCallbacks) {
     this.#options = options;
-    const { store, broker, held, clock, log } = options;
+    const { store, broker, inHandLimit, clock, log } = options;
     this.#onFailed = throttledWarning(log, WARNING, clock);
     this.rooms = new ClaimedRooms({ store, clock, onLost: (room) => this.#inHand.cut(room) });
-    this.#named = new RequestedRooms(this.rooms);
+    this.#requested = new RequestedRooms(this.rooms);
     const onDone = (row: RowInHand) => {
-      this.#toSettle.push(row);
+      this.#toDelete.push(row);
       this.#work();
     };
     this.#inHand = new RowsInHand({ consuming, onDone, onFreed: (room) => this.#freed(room) });
@@ -68,28 +90,28 @@ export class Drain {
       ...options,
       rooms: this.rooms,
       inHand: this.#inHand,
-      limit: held,
+      limit: inHandLimit,
       isPaused: () => this.#isPaused,
       onFailed: this.#onFailed,
     };
     this.#ends = new EndRows(common);
-    this.#take = new RowReader({
+    this.#reader = new RowReader({
       ...common,
-      onIdle: (own, afterMs) => this.#leave(own, afterMs),
-      onTooOld: (own) => void this.#ends.endTooOld(own).then((isDone) => isDone && this.#take.want(own)),
+      onIdle: (claimed, afterMs) => this.#leave(claimed, afterMs),
+      onTooOld: (claimed) => void this.#ends.endTooOld(claimed).then((isDone) => isDone && this.#reader.check(claimed)),
     });
-    this.#look = new RoomScan({
+    this.#scanner = new RoomScan({
       ...common,
       ends: this.#ends,
       onChanged: (endpoint) => options.endpoints.probeSoon(endpoint),
-      onLooked: (own) => this.#take.want(own),
+      onScanned: (claimed) => this.#reader.check(claimed),
     });
     this.#due = new DueRooms({ ...common, onDue: () => this.#claimSoon() });
     broker.onState((state) => void (state === 'writable' && this.#poll()));
     const again = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
-    // A long look must not cost the claims.
-    this.#timed = [again(RENEW_MS, () => this.#renew()), again(LOOK_MS, () => this.#poll())];
+    // A long poll must not cost the claims.
+    this.#timed = [again(RENEW_MS, () => this.#renew()), again(POLL_MS, () => this.#poll())];
   }
 
   /** Controls for the line, the same as those of a queue's consumer. */
@@ -97,7 +119,7 @@ export class Drain {
     return {
       pause: async (reason) => {
         this.#pauses.pause(reason);
-        for (const own of this.rooms.all()) this.#take.want(own);
+        for (const claimed of this.rooms.all()) this.#reader.check(claimed);
       },
       resume: (reason) => {
         this.#pauses.resume(reason);
@@ -107,29 +129,29 @@ export class Drain {
     };
   }
 
-  /** Called when an endpoint has room: its room is claimed, due or not. */
+  /** Called when an endpoint has capacity: its room is claimed, due or not. */
   hasCapacity(endpoint: string): void {
-    const own = this.rooms.get(endpoint);
-    if (own !== undefined && !own.isLeaving) return this.#take.want(own);
-    this.#named.add(endpoint);
+    const claimed = this.rooms.get(endpoint);
+    if (claimed !== undefined && !claimed.isLeaving) return this.#reader.check(claimed);
+    this.#requested.add(endpoint);
     this.#work();
   }
 
   /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
-    const own = this.rooms.get(endpoint);
-    if (own?.shutForMs === undefined || !own.isUnprobed) return undefined;
-    return own.shutForMs + this.#options.clock.now() - own.claimedAt;
+    const claimed = this.rooms.get(endpoint);
+    if (claimed?.shutForMs === undefined || !claimed.isUnprobed) return undefined;
+    return claimed.shutForMs + this.#options.clock.now() - claimed.claimedAt;
   }
 
-  /** Looks through a room with a row that has moved or lost its target. */
+  /** Scans a room with a row that has moved or lost its target. */
   scan(room: string): void {
-    const own = this.rooms.get(room);
-    if (own !== undefined) this.#look.want(own, true);
+    const claimed = this.rooms.get(room);
+    if (claimed !== undefined) this.#scanner.request(claimed, true);
   }
 
   /** Whether this process still has the row, and so may publish its effects. */
-  holds(key: RowKey): boolean {
+  hasInHand(key: RowKey): boolean {
     this.rooms.expire();
     return this.#inHand.has(key);
   }
@@ -137,7 +159,10 @@ export class Drain {
   figures(): { claimed: number; shut: number } {
     const { endpoints } = this.#options;
     const rooms = [...this.rooms.all()];
-    return { claimed: rooms.length, shut: rooms.filter((own) => own.isUnprobed || endpoints.isHung(own.room)).length };
+    return {
+      claimed: rooms.length,
+      shut: rooms.filter((claimed) => claimed.isUnprobed || endpoints.isHung(claimed.room)).length,
+    };
   }
 
   /** Gives up its rooms. To be disposed of once nothing is in hand. */
@@ -147,9 +172,9 @@ export class Drain {
     this.#ends.close();
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     this.#work();
-    await this.#worked();
-    for (const own of this.rooms.all()) if (this.#inHand.countOf(own.room) === 0) this.#leave(own);
-    await this.#worked();
+    await this.#idle();
+    for (const claimed of this.rooms.all()) if (this.#inHand.countOf(claimed.room) === 0) this.#leave(claimed);
+    await this.#idle();
     this.rooms.close();
   }
 
@@ -158,50 +183,50 @@ export class Drain {
   }
 
   async #renew(): Promise<void> {
-    for (const own of await this.rooms.renew()) this.#begin(own);
+    for (const claimed of await this.rooms.renew()) this.#begin(claimed);
   }
 
   async #poll(): Promise<void> {
-    this.rooms.endTurns();
-    for (const own of this.rooms.all()) this.#take.want(own);
+    this.rooms.yieldOldest();
+    for (const claimed of this.rooms.all()) this.#reader.check(claimed);
     this.#claimSoon();
     await this.#working;
   }
 
   #claimSoon(): void {
     this.#isPollDue = true;
-    this.#named.look();
+    this.#requested.recheck();
     this.#work();
   }
 
-  #begin(own: RoomInHand): void {
-    if (own.changes > 0 || own.overBefore !== undefined) this.#look.want(own);
-    this.#take.want(own);
+  #begin(claimed: RoomInHand): void {
+    if (claimed.changes > 0 || claimed.overBefore !== undefined) this.#scanner.request(claimed);
+    this.#reader.check(claimed);
   }
 
   #freed(room: string): void {
-    const own = this.rooms.get(room);
-    if (own === undefined) return;
-    this.#take.want(own);
+    const claimed = this.rooms.get(room);
+    if (claimed === undefined) return;
+    this.#reader.check(claimed);
     this.#due.hasCapacity();
   }
 
-  /** Leaves a room without rows in hand or to take now. */
-  #leave(own: RoomInHand, afterMs?: number): void {
+  /** Leaves a room that has no rows in hand, and none that its endpoint takes now. */
+  #leave(claimed: RoomInHand, afterMs?: number): void {
     const { endpoints, clock } = this.#options;
-    const since = endpoints.hungSince(own.room);
-    const shutForMs = since === undefined ? this.shutForMs(own.room) : clock.now() - since;
+    const since = endpoints.hungSince(claimed.room);
+    const shutForMs = since === undefined ? this.shutForMs(claimed.room) : clock.now() - since;
     const released = {
-      room: own.room,
+      room: claimed.room,
       ...(afterMs !== undefined && { afterMs }),
       ...(shutForMs !== undefined && { shutForMs }),
     };
-    own.isLeaving = true;
-    this.#toRelease.set(own, released);
+    claimed.isLeaving = true;
+    this.#toRelease.set(claimed, released);
     this.#work();
   }
 
-  /** Settles, releases and claims: what one turn brings goes together, and one statement after another. */
+  /** Deletes, releases and claims: what comes at once goes together, and one statement after another. */
   #work(): void {
     if (!this.#isWorking) this.#working = this.#round();
   }
@@ -211,9 +236,9 @@ export class Drain {
     let isAway = false;
     try {
       await Promise.resolve();
-      await this.#settle();
+      await this.#deleteHandled();
       await this.#release();
-      if (this.#named.isDue) await this.#claimNamed();
+      if (this.#requested.isDue) await this.#claimRequested();
       if (this.#isPollDue) await this.#claimDue();
     } catch (error) {
       isAway = true;
@@ -221,27 +246,27 @@ export class Drain {
     } finally {
       this.#isWorking = false;
     }
-    // Otherwise the next look tries it again.
-    if (!isAway && (this.#toSettle.length + this.#toRelease.size > 0 || this.#named.isDue || this.#isPollDue))
+    // Otherwise the next poll tries it again.
+    if (!isAway && (this.#toDelete.length + this.#toRelease.size > 0 || this.#requested.isDue || this.#isPollDue))
       this.#work();
   }
 
-  async #worked(): Promise<void> {
+  async #idle(): Promise<void> {
     while (this.#isWorking) await this.#working;
   }
 
-  async #settle(): Promise<void> {
-    const rows = this.#toSettle.splice(0, MOST_SETTLED).filter((row) => this.#inHand.holds(row));
+  async #deleteHandled(): Promise<void> {
+    const rows = this.#toDelete.splice(0, MOST_DELETED).filter((row) => this.#inHand.isCurrent(row));
     if (rows.length === 0) return;
     try {
       await this.#options.store.settle(rows);
     } catch (error) {
-      this.#toSettle.push(...rows);
+      this.#toDelete.push(...rows);
       throw error;
     }
     for (const { room } of rows) {
-      const own = this.rooms.get(room);
-      if (own !== undefined) Object.assign(own, { isUnprobed: false, crashes: 0, lives: true });
+      const claimed = this.rooms.get(room);
+      if (claimed !== undefined) Object.assign(claimed, { isUnprobed: false, crashes: 0, lives: true });
     }
     for (const row of rows) this.#inHand.free(row);
   }
@@ -253,25 +278,25 @@ export class Drain {
     try {
       await this.rooms.release(leaving.map(([, released]) => released));
     } catch (error) {
-      for (const [{ room }] of leaving) this.#named.add(room);
+      for (const [{ room }] of leaving) this.#requested.add(room);
       throw error;
     } finally {
-      this.#named.look();
+      this.#requested.recheck();
     }
     this.#due.hasCapacity();
   }
 
-  async #claimNamed(): Promise<void> {
-    for (const own of await this.#named.claim({ isPaused: this.#isPaused })) this.#begin(own);
+  async #claimRequested(): Promise<void> {
+    for (const claimed of await this.#requested.claim({ isPaused: this.#isPaused })) this.#begin(claimed);
   }
 
   async #claimDue(): Promise<void> {
     this.#isPollDue = false;
-    if (!this.#isPaused) for (const own of await this.#due.claim()) this.#begin(own);
+    if (!this.#isPaused) for (const claimed of await this.#due.claim()) this.#begin(claimed);
   }
 }
 
-/** Rooms to be claimed by name once that may be: one that is being left, or beyond what this process may have, is claimed later. */
+/** Rooms to be claimed by name as soon as possible: later if it is being left, or if this process has as many as it may. */
 class RequestedRooms {
   readonly #rooms: ClaimedRooms;
   readonly #names = new Set<string>();
@@ -288,7 +313,7 @@ class RequestedRooms {
   }
 
   /** Checks whether some have become due. */
-  look(): void {
+  recheck(): void {
     this.isDue ||= this.#names.size > 0;
   }
 
@@ -299,9 +324,9 @@ class RequestedRooms {
     const left = isPaused ? 0 : Math.max(0, MOST_ROOMS - this.#rooms.count);
     const rooms = [...this.#names].filter((room) => this.#rooms.get(room) === undefined).slice(0, left);
     if (rooms.length === 0) return [];
-    const claimed = await this.#rooms.claim({ kind: 'named', rooms });
+    const found = await this.#rooms.claim({ kind: 'named', rooms });
     for (const room of rooms) this.#names.delete(room);
-    return claimed;
+    return found;
   }
 }
 
@@ -331,44 +356,44 @@ class DueRooms {
     this.#options = options;
   }
 
-  /** Resolves with new rooms, and own ones that changed. */
+  /** Resolves with new rooms, and with those claimed before that changed. */
   async claim(): Promise<RoomInHand[]> {
     const { endpoints, rooms } = this.#options;
-    const { open, shut, known } = this.#room();
-    const claimed = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
-    const fresh = claimed.filter((own) => !known.has(own));
+    const { open, shut, known } = this.#limits();
+    const found = await rooms.claim({ kind: 'endpoints', open, shut, exceptAccounts: rooms.fullAccounts() });
+    const fresh = found.filter((claimed) => !known.has(claimed));
     const opened = fresh.filter(({ isUnprobed }) => !isUnprobed);
     // It was open for its last process, or is new: this process may still count it as hung.
     for (const { room } of opened) endpoints.probeSoon(room);
     if (shut > 0) this.#areMoreShut = fresh.length - opened.length >= shut;
-    if (open > 0 && opened.length >= open) this.#soon();
-    return claimed;
+    if (open > 0 && opened.length >= open) this.#claimSoon();
+    return found;
   }
 
   /** Notes that one more may be claimed. */
   hasCapacity(): void {
-    if (this.#areMoreShut) this.#soon();
+    if (this.#areMoreShut) this.#claimSoon();
   }
 
   close(): void {
     this.#more?.[Symbol.dispose]();
   }
 
-  #room(): { open: number; shut: number; known: ReadonlySet<RoomInHand> } {
+  #limits(): { open: number; shut: number; known: ReadonlySet<RoomInHand> } {
     const { endpoints, rooms, inHand, limit } = this.#options;
     const known = new Set(rooms.all());
     const left = Math.max(0, MOST_ROOMS - known.size);
     const empty = [...known].filter(({ room }) => inHand.countOf(room) === 0);
-    // At the limit in hand, a few rooms take turns with those that have rows in hand.
+    // At the limit in hand, only a few rooms are claimed beside those that have rows in hand.
     const most = inHand.count < limit.messages ? MOST_OPEN : Math.max(0, MOST_OPEN - empty.length);
     const open = Math.min(most, Math.max(0, left - KEPT_FOR_SHUT));
     // A room that was claimed to be probed, and was not yet, will need a slot too.
-    const unasked = empty.filter(({ isUnprobed }) => isUnprobed);
-    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - unasked.length));
+    const toProbe = empty.filter(({ isUnprobed }) => isUnprobed);
+    const shut = Math.min(left - open, Math.max(0, endpoints.probeSlots() - toProbe.length));
     return { open, shut, known };
   }
 
-  #soon(): void {
+  #claimSoon(): void {
     this.#more ??= this.#options.clock.after(MORE_MS, () => {
       this.#more = undefined;
       this.#options.onDue();

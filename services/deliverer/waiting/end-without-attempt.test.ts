@@ -66,7 +66,7 @@ describe('what waits and is over', () => {
       return count;
     };
     const held = { messages: 10, bytes: 2 ** 30 };
-    const one = some.start({ store: { ...store, take, move }, held });
+    const one = some.start({ store: { ...store, take, move }, inHandLimit: held });
     const rows = Array.from({ length: 30 }, (__, at) => aRow(`${at}`, { madeAt: at + 1 }));
     await some.store.put(rows);
     await some.clock.runFor(1_000);
@@ -95,7 +95,7 @@ describe('what waits and is over', () => {
       return store.take(wanted);
     };
     const held = { messages: 10, bytes: 2 ** 30 };
-    const one = some.start({ store: { ...store, take, move }, held });
+    const one = some.start({ store: { ...store, take, move }, inHandLimit: held });
     const rows = (count: number, name: string, subscription: string) =>
       Array.from({ length: count }, (_, at) => aRow(`${name} ${at}`, { subscription, madeAt: at + 1 }));
     await some.store.put([...rows(500, 'moves', SUBSCRIPTION), aRow('stays', { madeAt: 501, subscription: OTHER })]);
@@ -186,7 +186,7 @@ describe('what waits and is over', () => {
     [{ messages: 1_000, bytes: 6 }, 64],
   ])('is taken no more while too much is in hand, by number or by weight: %j', async (held, most) => {
     await using some = new SomeDeliverers();
-    const one = some.start({ held });
+    const one = some.start({ inHandLimit: held });
     await some.store.put(Array.from({ length: 200 }, (_, at) => aRow(`row ${at}`, { madeAt: at + 1, ...LATER })));
     some.findTarget = () => undefined;
     some.waiting.changed(ROOM);

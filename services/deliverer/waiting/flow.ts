@@ -1,27 +1,27 @@
 import type { Broker } from '@waybell/line/broker';
 import { type Delivery, publishInstead } from '@waybell/line/delivery';
+import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { StepTools } from '@waybell/line/run-step';
+import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
 import { RENEW_MS, type WaitingLimits, type WaitingStore, CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
+import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
+import { microBatch } from '@waybell/runtime/micro-batch';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
-import type { DeliverStepOptions } from '../deliver.ts';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import type { DeliverStepOptions } from '../deliver-step.ts';
 import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { Drain } from './drain.ts';
-import type { Waiting, RowKey, WaitingRow } from '@waybell/line/messages';
-import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
-import { microBatch } from '@waybell/runtime/micro-batch';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
-import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;
   /** Limit of the rows from rooms in hand. */
-  held: InHandLimit;
+  inHandLimit: InHandLimit;
   limits: WaitingLimits;
   maxAgeMs: number;
   store: WaitingStore;
@@ -37,12 +37,12 @@ export type FlowOptions = {
   now: () => number;
 };
 
-const LOOK_MS = 1_000;
-const LOOK_AFTER_MS = 10_000;
+const POLL_MS = 1_000;
+const HELD_POLL_MS = 10_000;
 const RELEASE_LIMIT_MS = 3_000;
 const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
-/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is room. */
+/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is capacity. */
 export class Flow {
   readonly endpoints: Endpoints;
   /** How many deliver some of the actions of this process, itself included; the last known number while Postgres is away. */
@@ -63,8 +63,8 @@ export class Flow {
       clock,
       onCapacity: (endpoint) => this.#puts.noteCapacity(endpoint) || this.#drain?.hasCapacity(endpoint),
       // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
-      partOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
-      partOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
+      shareOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
+      shareOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
       hungForMs: (endpoint) => this.#hungForMs(endpoint),
     });
     this.#puts = new PutDeliveries({
@@ -82,10 +82,10 @@ export class Flow {
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     this.#timed = [
       every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
-      every(LOOK_MS, () => this.#readShut()),
-      every(LOOK_AFTER_MS, () => store.lookAfterHeld()),
+      every(POLL_MS, () => this.#readShut()),
+      every(HELD_POLL_MS, () => store.lookAfterHeld()),
       // Reading all rows of an account takes long.
-      every(LOOK_MS, () => this.#limits.look()),
+      every(POLL_MS, () => this.#limits.check()),
     ];
   }
 
@@ -111,7 +111,7 @@ export class Flow {
     return {
       admit: this.endpoints.admit,
       retain: this.#puts.retain,
-      isClaimed: (key) => this.#drain?.holds(key) ?? false,
+      isClaimed: (key) => this.#drain?.hasInHand(key) ?? false,
       onMoved: (room) => this.#drain?.scan(room),
     };
   }
@@ -137,7 +137,7 @@ export class Flow {
   async #release(): Promise<void> {
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
     await this.#drain?.[Symbol.asyncDispose]();
-    await Promise.all([this.#options.deliverers.leave(), this.#limits.look()]);
+    await Promise.all([this.#options.deliverers.leave(), this.#limits.check()]);
   }
 
   async #readShut(): Promise<void> {
@@ -160,7 +160,7 @@ type PutDeliveriesOptions = {
   broker: Pick<Broker, 'publish' | 'state'>;
   clock: Clock;
   onPut: (why: WaitingReason) => void;
-  /** Called for an endpoint that got room while rows of its were being put, which a claim might not have seen. */
+  /** Called for an endpoint that got capacity while rows of it were being put, which a claim might not have seen. */
   onCapacity: (endpoint: string) => void;
 };
 
@@ -180,7 +180,7 @@ export class PutDeliveries {
   readonly #options: PutDeliveriesOptions;
   readonly #putRow: (row: WaitingRow) => Promise<number>;
   readonly #retain: (key: RowKey) => Promise<boolean>;
-  /** Number of rows being put, by room, and whether its endpoint got room meanwhile. */
+  /** Number of rows being put, by room, and whether its endpoint got capacity meanwhile. */
   readonly #underWay = new Map<string, { rows: number; gotCapacity: boolean }>();
   #awayUntil = -Infinity;
   /** Statements that were abandoned and have no answer yet. */
@@ -202,7 +202,7 @@ export class PutDeliveries {
 
   /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
   readonly put = async (waiting: Waiting): Promise<void> => {
-    if ((await this.putRow(waiting.row)) === undefined) await this.#setAside(waiting);
+    if ((await this.putRow(waiting.row)) === undefined) await this.#publishInstead(waiting);
   };
 
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
@@ -221,7 +221,7 @@ export class PutDeliveries {
     return no;
   }
 
-  /** Notes that an endpoint has room. False unless rows are being put there. */
+  /** Notes that an endpoint has capacity. False unless rows of it are being put. */
   noteCapacity(endpoint: string): boolean {
     const underWay = this.#underWay.get(endpoint);
     if (underWay !== undefined) underWay.gotCapacity = true;
@@ -229,7 +229,7 @@ export class PutDeliveries {
   }
 
   /**
-   * Whether the row is there; then a process that took it cannot settle it any more. False while Postgres is away: no process
+   * Whether the row is there; then a process that took it cannot delete it any more. False while Postgres is away: no process
    * can take the row then either, and a copy made later is recognised as a repeat.
    */
   readonly retain = async (key: RowKey): Promise<boolean> => (await this.#inTime(() => this.#retain(key))) === true;
@@ -261,7 +261,7 @@ export class PutDeliveries {
     asked.then(answered, answered);
   }
 
-  async #setAside(waiting: Waiting): Promise<void> {
+  async #publishInstead(waiting: Waiting): Promise<void> {
     const { broker } = this.#options;
     // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());
@@ -281,22 +281,22 @@ const SELDOM_MS = 10_000;
 /** Ends the oldest deliveries of an account beyond its limit, or of the largest account beyond the limit for all. */
 class KeepLimits {
   readonly #options: KeepLimitsOptions;
-  #lookAt = -Infinity;
+  #checkAt = -Infinity;
 
   constructor(options: KeepLimitsOptions) {
     this.#options = options;
   }
 
   hasPut(): void {
-    this.#lookAt = -Infinity;
+    this.#checkAt = -Infinity;
   }
 
   /** To be called once a second. Sums only select the accounts to read, and are recounted if they were wrong. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { store, limits, clock } = this.#options;
     await store.flushSums();
-    if (clock.now() < this.#lookAt) return;
-    this.#lookAt = clock.now() + SELDOM_MS;
+    if (clock.now() < this.#checkAt) return;
+    this.#checkAt = clock.now() + SELDOM_MS;
     const { beyond } = await store.sumsBeyond(limits);
     for (const { holder, mayHave } of beyond) await store.endBeyond(holder, mayHave);
   }

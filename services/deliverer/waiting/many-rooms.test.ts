@@ -64,7 +64,7 @@ describe('one of many rooms', () => {
     const slow = Array.from({ length: 40 }, (_, at) => aTarget(`slow-${at}`));
     await some.store.put(slow.flatMap((to, at) => rowsOf(200, `${at}`, to)));
     const answers: Answers = (room) => ({ afterMs: room === ROOM ? 10 : 5_000 });
-    const one = some.start({ answers, held: { messages: 100, bytes: 2 ** 30 } });
+    const one = some.start({ answers, inHandLimit: { messages: 100, bytes: 2 ** 30 } });
     await some.clock.runFor(10_000);
     expect(one.consumer.inHand()).toBe(100);
     await some.store.put([aRow('one')]);
@@ -81,7 +81,7 @@ describe('one of many rooms', () => {
     await some.store.put([...own, ...others].flatMap((to, at) => rowsOf(100, `${at}`, to)));
     const one = some.start({
       answers: () => ({ afterMs: 900 }),
-      held: { messages: 600, bytes: 2 ** 30 },
+      inHandLimit: { messages: 600, bytes: 2 ** 30 },
       slots: 8_000,
     });
     await some.clock.runFor(5_000);
@@ -95,7 +95,7 @@ describe('one of many rooms', () => {
     await using some = new SomeDeliverers();
     const many = Array.from({ length: 200 }, (_, at) => aTarget(`t${at}`));
     await some.store.put(many.flatMap((to, at) => rowsOf(20, `${at}`, to)));
-    const one = some.start({ held: { messages: 100, bytes: 2 ** 30 } });
+    const one = some.start({ inHandLimit: { messages: 100, bytes: 2 ** 30 } });
     await some.clock.runFor(9_000);
     const { endpoints } = one.flow;
     const demand = endpoints.demand.bind(endpoints);

@@ -49,7 +49,7 @@ describe('a request that takes long', () => {
     async (name, afterMs) => {
       const { open, clock, waiting } = aProcess();
       const at = clock.now();
-      const source = await open.hold(underWay({ interface: name }), never);
+      const source = await open.storeRunning(underWay({ interface: name }), never);
       const [row] = waiting.room(ROOM)?.rows.after() ?? [];
       expect([row?.why, row?.dueAt]).toEqual(['open', at + afterMs]);
       source?.acknowledge();
@@ -61,20 +61,20 @@ describe('a request that takes long', () => {
 
   test('is postponed by a process that lives, and attempted again, as it came, when that died', async () => {
     const { open, dueAfter } = aProcess();
-    const held = underWay();
+    const request = underWay();
     let isDead = false;
-    await open.hold(held, () => isDead || never());
+    await open.storeRunning(request, () => isDead || never());
     expect(await dueAfter(600_000)).toEqual([]);
     isDead = true;
     void open[Symbol.asyncDispose]();
     const [row] = await dueAfter(33_000);
-    expect(row?.publication).toEqual(publishDelivery(held.parsed));
+    expect(row?.publication).toEqual(publishDelivery(request.parsed));
   });
 
   test('is due at once where it is given back, and no other is', async () => {
     const { open, dueAfter } = aProcess();
-    const source = await open.hold(underWay(), never);
-    await open.hold(underWay({ attempt: 2 }), never);
+    const source = await open.storeRunning(underWay(), never);
+    await open.storeRunning(underWay({ attempt: 2 }), never);
     source?.giveBack();
     expect((await dueAfter(1)).map(({ id }) => id)).toEqual([`${underWay().parsed.guid} 1`]);
   });
@@ -82,7 +82,7 @@ describe('a request that takes long', () => {
   test('is cut before another may take it, where it could not be postponed', async () => {
     const { open, clock, waiting, dueAfter } = aProcess();
     const cut: Source[] = [];
-    const source = await open.hold(underWay(), (each) => cut.push(each));
+    const source = await open.storeRunning(underWay(), (each) => cut.push(each));
     waiting.isAway = true;
     await clock.runFor(22_000);
     expect(cut).toEqual([]);
@@ -96,7 +96,7 @@ describe('a request that takes long', () => {
   test('is cut where its process stood still for so long that another may have it', async () => {
     const { open, clock, waiting } = aProcess();
     const cut: Source[] = [];
-    const source = await open.hold(underWay(), (each) => cut.push(each));
+    const source = await open.storeRunning(underWay(), (each) => cut.push(each));
     clock.skipTo(clock.now() + 34_000);
     await clock.runFor(1);
     expect(cut).toEqual([source]);
@@ -106,9 +106,9 @@ describe('a request that takes long', () => {
   test('is cut where another message of the same attempt was found to wait: the row is no longer what was put', async () => {
     const { open, clock, store, waiting } = aProcess();
     const cut: Source[] = [];
-    const held = underWay();
-    await open.hold(held, (each) => cut.push(each));
-    await store.retain([{ room: ROOM, madeAt: 0, id: `${held.parsed.guid} 1` }]);
+    const request = underWay();
+    await open.storeRunning(request, (each) => cut.push(each));
+    await store.retain([{ room: ROOM, madeAt: 0, id: `${request.parsed.guid} 1` }]);
     await clock.runFor(5_000);
     expect([cut.length, waiting.count]).toEqual([1, 1]);
   });
@@ -117,18 +117,18 @@ describe('a request that takes long', () => {
     const { open, waiting } = aProcess();
     const { message, parsed } = underWay();
     const { room: _, ...unknown } = parsed;
-    expect(await open.hold({ message, parsed: unknown }, never)).toBeUndefined();
+    expect(await open.storeRunning({ message, parsed: unknown }, never)).toBeUndefined();
     waiting.isAway = true;
-    expect(await open.hold({ message, parsed }, never)).toBeUndefined();
+    expect(await open.storeRunning({ message, parsed }, never)).toBeUndefined();
   });
 
   test('stays with its batch where more than 16 MiB are held so', async () => {
     const { open, clock } = aProcess();
     const body = Buffer.alloc(9 * 2 ** 20);
-    const source = await open.hold(underWay({ body }), never);
-    expect(await open.hold(underWay({ body, attempt: 2 }), never)).toBeUndefined();
+    const source = await open.storeRunning(underWay({ body }), never);
+    expect(await open.storeRunning(underWay({ body, attempt: 2 }), never)).toBeUndefined();
     source?.acknowledge();
     await clock.runFor(1);
-    expect(await open.hold(underWay({ body, attempt: 2 }), never)).toBeDefined();
+    expect(await open.storeRunning(underWay({ body, attempt: 2 }), never)).toBeDefined();
   });
 });

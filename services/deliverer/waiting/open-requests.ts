@@ -23,7 +23,7 @@ const SPARE_MS = 30_000;
 const EARLY_MS = 10_000;
 const POSTPONE_MS = 5_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** A delivery held so stays in memory but no longer counts as held. Beyond this many bytes batches wait instead. */
+/** A delivery that is stored so stays in memory but no longer counts as in hand. Beyond this many bytes batches wait instead. */
 const MOST_BYTES = 2 ** 24;
 const WARNING = 'waiting.away: requests under way stay in their batches';
 
@@ -41,18 +41,18 @@ export class OpenRequests implements AsyncDisposable {
   readonly #warn: (error: unknown) => void;
   #done: TakenKey[] = [];
   #back: TakenKey[] = [];
-  #leaving: Promise<void> | undefined;
+  #finishing: Promise<void> | undefined;
   #bytes = 0;
 
   constructor(options: OpenRequestsOptions) {
     const { clock, log } = options;
     this.#options = options;
     this.#warn = throttledWarning(log, WARNING, clock);
-    const work = () => Promise.all([this.#postpone(), this.#leave()]).then(() => undefined);
+    const work = () => Promise.all([this.#postpone(), this.#finish()]).then(() => undefined);
     this.#postponing = runEvery(work, { intervalMs: POSTPONE_MS, warning: WARNING, log, clock });
   }
 
-  readonly hold: StoreRunning<Delivery> = async ({ message, parsed: delivery }, onCut) => {
+  readonly storeRunning: StoreRunning<Delivery> = async ({ message, parsed: delivery }, onCut) => {
     const bytes = message.body.length;
     if (delivery.room === undefined || this.#bytes + bytes > MOST_BYTES) return undefined;
     this.#bytes += bytes;
@@ -79,7 +79,7 @@ export class OpenRequests implements AsyncDisposable {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const left = this.#leaving ?? this.#leave().catch(this.#warn);
+    const left = this.#finishing ?? this.#finish().catch(this.#warn);
     const closed = Promise.all([this.#postponing[Symbol.asyncDispose](), left]);
     await withTimeout({ clock: this.#options.clock, limitMs: CLOSE_LIMIT_MS }, closed);
   }
@@ -99,7 +99,7 @@ export class OpenRequests implements AsyncDisposable {
     }
   }
 
-  /** Counts a request as taken by another process unless it is postponed in time. */
+  /** Counts a request as another process's unless it is postponed in time. */
   #watch(request: OpenRequest, askedAt: number): void {
     if (!this.#all.has(request)) return;
     const { clock } = this.#options;
@@ -116,10 +116,10 @@ export class OpenRequests implements AsyncDisposable {
   #end(request: OpenRequest, to: TakenKey[]): void {
     if (!this.#forget(request)) return;
     to.push(request.key);
-    this.#leaving ??= Promise.resolve()
-      .then(() => this.#leave())
+    this.#finishing ??= Promise.resolve()
+      .then(() => this.#finish())
       .catch(this.#warn)
-      .finally(() => (this.#leaving = undefined));
+      .finally(() => (this.#finishing = undefined));
   }
 
   #forget(request: OpenRequest): boolean {
@@ -130,10 +130,10 @@ export class OpenRequests implements AsyncDisposable {
   }
 
   /**
-   * Settles finished rows, and makes given-back ones due. A row that cannot be settled now is settled later; if it is taken
+   * Deletes finished rows, and makes given-back ones due. A row that cannot be deleted now is deleted later; if it is taken
    * before, it is recognised as a repeat.
    */
-  async #leave(): Promise<void> {
+  async #finish(): Promise<void> {
     const { store } = this.#options;
     while (this.#done.length + this.#back.length > 0) {
       const [done, back] = [this.#done.splice(0), this.#back.splice(0)];

@@ -1,13 +1,13 @@
-import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import { roomOf } from '../endpoints/endpoint.ts';
-import type { DeliveryTarget, FindTargets } from '../find-target.ts';
-import { dropReason, holdOf } from '../end-without-attempt.ts';
-import type { RoomInHand, ClaimedRooms } from './claimed-rooms.ts';
-import type { RowsInHand } from './rows-in-hand.ts';
 import type { RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
+import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
+import { dropReason, holdOf } from '../end-without-attempt.ts';
+import { roomOf } from '../endpoints/endpoint.ts';
+import type { DeliveryTarget, FindTargets } from '../find-target.ts';
+import type { RoomInHand, ClaimedRooms } from './claimed-rooms.ts';
+import type { RowsInHand } from './rows-in-hand.ts';
 
 type RoomScanOptions = {
   store: Pick<WaitingStore, 'subscriptionsIn' | 'move' | 'noteScanned'>;
@@ -19,55 +19,55 @@ type RoomScanOptions = {
   now: () => number;
   /** Called for an endpoint that may take something now. */
   onChanged: (endpoint: string) => void;
-  onLooked: (own: RoomInHand) => void;
+  onScanned: (claimed: RoomInHand) => void;
   onFailed: (error: unknown) => void;
 };
 
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Looks once through a room whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves
- * those with another endpoint to its room, and held ones to a room of their own, or back.
+ * Scans a room once whose subscriptions changed, or whose account exceeds a limit: ends deliveries that are over, moves those
+ * with another endpoint to its room, and held ones to a room of their own, or back.
  */
 export class RoomScan {
   readonly #options: RoomScanOptions;
   /** Whether to read the subscriptions in the room, though none is known to have changed. */
-  readonly #wanting = new Map<RoomInHand, boolean>();
-  #isLooking = false;
+  readonly #requested = new Map<RoomInHand, boolean>();
+  #isScanning = false;
 
   constructor(options: RoomScanOptions) {
     this.#options = options;
   }
 
-  want(own: RoomInHand, isChanged = own.changes > 0): void {
-    if (own.isScanned || own.isLeaving) return;
-    own.isScanned = true;
-    own.holds += 1;
-    this.#wanting.set(own, isChanged);
-    if (!this.#isLooking) void this.#lookAll();
+  request(claimed: RoomInHand, isChanged = claimed.changes > 0): void {
+    if (claimed.isBeingScanned || claimed.isLeaving) return;
+    claimed.isBeingScanned = true;
+    claimed.workUnderWay += 1;
+    this.#requested.set(claimed, isChanged);
+    if (!this.#isScanning) void this.#scanAll();
   }
 
-  /** One room after another: a look is short, and the deliveries that it ends are taken together with the next. */
-  async #lookAll(): Promise<void> {
-    this.#isLooking = true;
-    for (const [own, isChanged] of this.#wanting) {
-      this.#wanting.delete(own);
-      const { changes, overBefore } = own;
+  /** One room after another: a scan is short, and its rows are ended while the next room is scanned. */
+  async #scanAll(): Promise<void> {
+    this.#isScanning = true;
+    for (const [claimed, isChanged] of this.#requested) {
+      this.#requested.delete(claimed);
+      const { changes, overBefore } = claimed;
       const seen = { changes, ...(overBefore !== undefined && { overBefore }) };
       try {
-        void this.#finish(own, seen, await this.#look(own, isChanged));
+        void this.#finish(claimed, seen, await this.#scan(claimed, isChanged));
       } catch (error) {
-        this.#fail(own, error);
+        this.#fail(claimed, error);
       }
     }
-    this.#isLooking = false;
+    this.#isScanning = false;
   }
 
   /** Resolves with the promise of the rows being ended. */
-  async #look(own: RoomInHand, isChanged: boolean): Promise<Promise<boolean>[]> {
+  async #scan(claimed: RoomInHand, isChanged: boolean): Promise<Promise<boolean>[]> {
     const { store, findTargets, ends } = this.#options;
-    const { room, overBefore } = own;
-    const ending = overBefore === undefined ? [] : [ends.end({ own, madeBefore: overBefore, isOverLimit: true })];
+    const { room, overBefore } = claimed;
+    const ending = overBefore === undefined ? [] : [ends.end({ claimed, madeBefore: overBefore, isOverLimit: true })];
     if (!isChanged) return ending;
     const subscriptions = await store.subscriptionsIn(room);
     const over: string[] = [];
@@ -80,11 +80,11 @@ export class RoomScan {
         // The handler of its deliveries reports a subscription that cannot be read.
         if (target instanceof Error) continue;
         if (target === undefined || dropReason(target) !== undefined) over.push(subscription);
-        else await this.#follow(own, subscription, target);
+        else await this.#follow(claimed, subscription, target);
       }
     }
     if (over.length === 0) return ending;
-    return [...ending, ends.end({ own, madeBefore: Number.MAX_SAFE_INTEGER, subscriptions: over })];
+    return [...ending, ends.end({ claimed, madeBefore: Number.MAX_SAFE_INTEGER, subscriptions: over })];
   }
 
   /** Moves rows with another endpoint, except those in hand. Held rows that stay may get another due time. */
@@ -104,36 +104,36 @@ export class RoomScan {
   }
 
   async #finish(
-    own: RoomInHand,
+    claimed: RoomInHand,
     seen: Pick<RoomInHand, 'changes' | 'overBefore'>,
     ending: readonly Promise<boolean>[],
   ): Promise<void> {
     try {
       const areDone = await Promise.all(ending);
-      if (areDone.every(Boolean)) await this.#options.store.noteScanned(own.room, seen);
-      own.changes = 0;
-      this.#leave(own);
+      if (areDone.every(Boolean)) await this.#options.store.noteScanned(claimed.room, seen);
+      claimed.changes = 0;
+      this.#end(claimed);
     } catch (error) {
-      this.#fail(own, error);
+      this.#fail(claimed, error);
     }
   }
 
   /** The next claims return a changed room again. */
-  #fail(own: RoomInHand, error: unknown): void {
+  #fail(claimed: RoomInHand, error: unknown): void {
     this.#options.onFailed(error);
-    this.#leave(own);
+    this.#end(claimed);
   }
 
-  #leave(own: RoomInHand): void {
-    own.isScanned = false;
-    own.holds -= 1;
-    this.#options.onLooked(own);
+  #end(claimed: RoomInHand): void {
+    claimed.isBeingScanned = false;
+    claimed.workUnderWay -= 1;
+    this.#options.onScanned(claimed);
   }
 }
 
 /** Rows that end without an attempt, whatever their endpoint does. The handler decides how each ends. */
 type RowsToEnd = {
-  own: RoomInHand;
+  claimed: RoomInHand;
   /** Milliseconds since the epoch. */
   madeBefore: number;
   /** Absent: of all. */
@@ -178,9 +178,9 @@ export class EndRows {
   /** Resolves when all are taken, or with false if the room is lost before. The room is held until then. */
   end(toEnd: RowsToEnd): Promise<boolean> {
     const ended = Promise.withResolvers<boolean>();
-    toEnd.own.holds += 1;
+    toEnd.claimed.workUnderWay += 1;
     const onEnded = (isDone: boolean) => {
-      toEnd.own.holds -= 1;
+      toEnd.claimed.workUnderWay -= 1;
       ended.resolve(isDone);
     };
     this.#all.push({ ...toEnd, onEnded });
@@ -189,12 +189,12 @@ export class EndRows {
   }
 
   /** Ends the rows of a room that are too old now. Resolves as `end` does; with false at once where that is under way. */
-  async endTooOld(own: RoomInHand): Promise<boolean> {
+  async endTooOld(claimed: RoomInHand): Promise<boolean> {
     const { maxAgeMs, now } = this.#options;
-    if (this.#tooOld.has(own)) return false;
-    this.#tooOld.add(own);
-    const isDone = await this.end({ own, madeBefore: now() - maxAgeMs });
-    this.#tooOld.delete(own);
+    if (this.#tooOld.has(claimed)) return false;
+    this.#tooOld.add(claimed);
+    const isDone = await this.end({ claimed, madeBefore: now() - maxAgeMs });
+    this.#tooOld.delete(claimed);
     return isDone;
   }
 
@@ -225,9 +225,9 @@ export class EndRows {
   /** Whether there may be more. */
   async #endSome(ending: Ending): Promise<boolean> {
     const { store, rooms, inHand, isPaused, onTaken } = this.#options;
-    const { own, after, madeBefore, subscriptions, isOverLimit = false } = ending;
-    const { room } = own;
-    const isOwn = () => rooms.get(room) === own;
+    const { claimed, after, madeBefore, subscriptions, isOverLimit = false } = ending;
+    const { room } = claimed;
+    const isOwn = () => rooms.get(room) === claimed;
     const wanted: RowsWanted = { room, limit: MOST_ROWS, madeBefore };
     if (after !== undefined) wanted.after = after;
     if (subscriptions !== undefined) wanted.subscriptions = subscriptions;
@@ -238,7 +238,7 @@ export class EndRows {
       return false;
     }
     const fresh = taken.rows.filter((row) => !inHand.has(row));
-    for (const row of fresh) inHand.take(row, { crashes: 0, isOverLimit });
+    for (const row of fresh) inHand.add(row, { crashes: 0, isOverLimit });
     onTaken(fresh.length);
     const last = taken.rows.at(-1);
     if (last !== undefined) ending.after = last;

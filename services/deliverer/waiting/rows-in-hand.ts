@@ -1,6 +1,8 @@
 import type { ConsumeCallbacks } from '@waybell/line/broker';
 import { asWaited } from '@waybell/line/delivery';
+import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
 import { newSourceId, type RowKey, type Source } from '@waybell/line/messages';
+import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import {
   type TakenKey,
   type TakenRow,
@@ -9,20 +11,18 @@ import {
   type RowsWanted,
   type WaitingStore,
 } from '@waybell/line/waiting-room/waiting-store';
-import { CRASHES_OF_ROOM } from '@waybell/line/hand-over/suspicion';
-import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { Clock } from '@waybell/runtime/clock';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { ClaimedRooms, RoomInHand } from './claimed-rooms.ts';
 
-/** A row that this process has taken, until it is settled or given back. */
+/** A row that this process has taken, until it is deleted or given back. */
 export type RowInHand = TakenKey & { bytes: number; source: Source };
 
 type Passed = { gone: number; last: RowKey | undefined };
 
 type RowsInHandOptions = {
   consuming: ConsumeCallbacks;
-  /** Called with a row that is to be settled: its effects are safe. */
+  /** Called with a row that is to be deleted: its effects are safe. */
   onDone: (row: RowInHand) => void;
   /** Called when a row of a room is no longer in hand. */
   onFreed: (room: string) => void;
@@ -50,14 +50,14 @@ export class RowsInHand {
   }
 
   has(key: RowKey): boolean {
-    return this.#in(key.room).has(placeOf(key));
+    return this.#in(key.room).has(rowName(key));
   }
 
   of(room: string): Iterable<RowKey> {
     return this.#in(room).values();
   }
 
-  take(row: TakenRow, how: { crashes: number; isOverLimit: boolean }): void {
+  add(row: TakenRow, how: { crashes: number; isOverLimit: boolean }): void {
     const { room, madeAt, id, no } = row;
     const source: Source = {
       id: newSourceId(),
@@ -67,8 +67,8 @@ export class RowsInHand {
     };
     const inHand: RowInHand = { room, madeAt, id, no, bytes: row.publication.body.length, source };
     const rows = this.#rooms.get(room);
-    if (rows === undefined) this.#rooms.set(room, new Map([[placeOf(row), inHand]]));
-    else rows.set(placeOf(row), inHand);
+    if (rows === undefined) this.#rooms.set(room, new Map([[rowName(row), inHand]]));
+    else rows.set(rowName(row), inHand);
     this.count += 1;
     this.bytes += inHand.bytes;
     this.#options.consuming.onTaken(source);
@@ -81,7 +81,7 @@ export class RowsInHand {
     try {
       return (await read()).map((each) => {
         const isMoved = (of: string) => this.#moving.has(of) || freed.has(of);
-        const isGone = (row: TakenRow) => isMoved(movedOf(row)) || freed.has(`${row.room} ${placeOf(row)}`);
+        const isGone = (row: TakenRow) => isMoved(subscriptionName(row)) || freed.has(`${row.room} ${rowName(row)}`);
         const rows = each.rows.filter((row) => !isGone(row));
         return { ...each, rows, gone: each.rows.length - rows.length, last: each.rows.at(-1) };
       });
@@ -92,28 +92,28 @@ export class RowsInHand {
 
   /** Moves rows of a subscription out of a room: none of them comes in hand meanwhile. */
   async moving<T>(what: { room: string; subscription: string }, move: () => Promise<T>): Promise<T> {
-    this.#moving.add(movedOf(what));
+    this.#moving.add(subscriptionName(what));
     try {
       return await move();
     } finally {
-      this.#moving.delete(movedOf(what));
-      for (const freed of this.#readers) freed.add(movedOf(what));
+      this.#moving.delete(subscriptionName(what));
+      for (const freed of this.#readers) freed.add(subscriptionName(what));
     }
   }
 
   /** Whether it is still in hand: it was not freed, nor its room lost. */
-  holds(row: RowInHand): boolean {
-    return this.#rooms.get(row.room)?.get(placeOf(row)) === row;
+  isCurrent(row: RowInHand): boolean {
+    return this.#rooms.get(row.room)?.get(rowName(row)) === row;
   }
 
   free(row: RowInHand): void {
-    if (!this.holds(row)) return;
+    if (!this.isCurrent(row)) return;
     const rows = this.#rooms.get(row.room);
-    rows?.delete(placeOf(row));
+    rows?.delete(rowName(row));
     if (rows?.size === 0) this.#rooms.delete(row.room);
     this.count -= 1;
     this.bytes -= row.bytes;
-    for (const freed of this.#readers) freed.add(`${row.room} ${placeOf(row)}`);
+    for (const freed of this.#readers) freed.add(`${row.room} ${rowName(row)}`);
     this.#options.onFreed(row.room);
   }
 
@@ -130,8 +130,8 @@ export class RowsInHand {
   }
 }
 
-const placeOf = ({ madeAt, id }: RowKey): string => `${madeAt} ${id}`;
-const movedOf = ({ room, subscription }: Pick<TakenRow, 'room' | 'subscription'>): string =>
+const rowName = ({ madeAt, id }: RowKey): string => `${madeAt} ${id}`;
+const subscriptionName = ({ room, subscription }: Pick<TakenRow, 'room' | 'subscription'>): string =>
   `${room} of ${subscription}`;
 
 type RowReaderOptions = {
@@ -149,16 +149,16 @@ type RowReaderOptions = {
   onTaken: (rows: number) => void;
   onFailed: (error: unknown) => void;
   /** Called with a room of which nothing is in hand and nothing can be taken now. `afterMs`: as in `Released`. */
-  onIdle: (own: RoomInHand, afterMs?: number) => void;
+  onIdle: (claimed: RoomInHand, afterMs?: number) => void;
   /** Called where the first row is too old. */
-  onTooOld: (own: RoomInHand) => void;
+  onTooOld: (claimed: RoomInHand) => void;
 };
 
 /** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
 const MOST_OF_ONE = 2 * MOST_ROWS;
 /** Rooms that one statement reads. */
 const MOST_READS = 32;
-const LOOK_MS = 1_000;
+const IDLE_CHECK_MS = 1_000;
 const RESTART_MS = 1_000;
 /** Behind a long transaction a read from the first row passes many dead ones: a restart waits this many times as long as the last read took. */
 const RESTART_TIMES = 20;
@@ -166,28 +166,28 @@ const RESTART_TIMES = 20;
 const LACKING_MS = 2_000;
 const LACKING_PAUSE_MS = 1_000;
 
-/** Takes rows for endpoints with room, the oldest first, of many rooms by one statement. */
+/** Takes rows for endpoints with capacity, the oldest first, of many rooms by one statement. */
 export class RowReader {
   readonly #options: RowReaderOptions;
-  readonly #wanting = new Set<RoomInHand>();
-  #isTaking = false;
-  #lookAt = -Infinity;
+  readonly #toCheck = new Set<RoomInHand>();
+  #isReading = false;
+  #checkIdleAt = -Infinity;
 
   constructor(options: RowReaderOptions) {
     this.#options = options;
   }
 
   /** There may be rows to take, or the room may be left. */
-  want(own: RoomInHand): void {
-    this.#wanting.add(own);
-    if (!this.#isTaking) void this.#take();
+  check(claimed: RoomInHand): void {
+    this.#toCheck.add(claimed);
+    if (!this.#isReading) void this.#readAll();
   }
 
-  async #take(): Promise<void> {
+  async #readAll(): Promise<void> {
     const { store, inHand, clock, onFailed } = this.#options;
-    this.#isTaking = true;
+    this.#isReading = true;
     try {
-      // All rooms that want rows in the same turn are read together.
+      // All rooms that are checked at once are read together.
       await Promise.resolve();
       for (let reads = this.#planReads(); reads.length > 0; reads = this.#planReads()) {
         const beganAt = clock.now();
@@ -197,7 +197,7 @@ export class RowReader {
     } catch (error) {
       onFailed(error);
     } finally {
-      this.#isTaking = false;
+      this.#isReading = false;
     }
   }
 
@@ -207,15 +207,15 @@ export class RowReader {
     let rows = limit.messages - inHand.count;
     // Each read may bring this many bytes; how many is only known afterwards.
     const most = Math.min(MOST_READS, Math.ceil((limit.bytes - inHand.bytes) / MOST_BYTES));
-    // Each may be left, though no more may be in hand; not asked at each row that is freed, as they may be hundreds.
-    const isLook = clock.now() >= this.#lookAt;
-    if (isLook) this.#lookAt = clock.now() + LOOK_MS;
-    for (const own of this.#wanting) {
+    // Each may be left, though no more may be in hand; not checked at each row that is freed, as they may be hundreds.
+    const isIdleCheck = clock.now() >= this.#checkIdleAt;
+    if (isIdleCheck) this.#checkIdleAt = clock.now() + IDLE_CHECK_MS;
+    for (const claimed of this.#toCheck) {
       const mayTake = rows > 0 && reads.length < most;
-      if (reads.length >= MOST_READS || (!mayTake && !isLook)) break;
-      const read = this.#planRead(own, mayTake ? rows : 0);
+      if (reads.length >= MOST_READS || (!mayTake && !isIdleCheck)) break;
+      const read = this.#planRead(claimed, mayTake ? rows : 0);
       if (read === 'full') continue;
-      if (read === undefined) this.#wanting.delete(own);
+      if (read === undefined) this.#toCheck.delete(claimed);
       else {
         rows -= read.rows;
         reads.push(read);
@@ -225,73 +225,79 @@ export class RowReader {
   }
 
   /** Returns what to read of a room now; undefined: nothing; `full`: no more rows may be in hand. */
-  #planRead(own: RoomInHand, most: number): PlannedRead | 'full' | undefined {
+  #planRead(claimed: RoomInHand, most: number): PlannedRead | 'full' | undefined {
     const { rooms, inHand, clock } = this.#options;
-    if (rooms.get(own.room) !== own || own.isLeaving) return undefined;
-    const wantedRows = this.#wantedOf(own);
-    if (wantedRows <= 0) return undefined;
-    const isRestart = own.restartAt <= clock.now();
-    if (own.isAtEnd && !isRestart) {
-      this.#idle(own);
+    if (rooms.get(claimed.room) !== claimed || claimed.isLeaving) return undefined;
+    const capacity = this.#capacityOf(claimed);
+    if (capacity <= 0) return undefined;
+    const isRestart = claimed.restartAt <= clock.now();
+    if (claimed.isAtEnd && !isRestart) {
+      this.#idle(claimed);
       return undefined;
     }
-    const rows = Math.min(wantedRows, most);
+    const rows = Math.min(capacity, most);
     if (rows <= 0) return 'full';
-    if (isRestart) own.after = undefined;
+    if (isRestart) claimed.after = undefined;
     // A read from the first row finds those in hand again.
-    const limit = rows + (isRestart ? inHand.countOf(own.room) : 0);
-    const wanted: RowsWanted = { room: own.room, limit };
-    if (own.after !== undefined) wanted.after = own.after;
-    return { own, rows, isRestart, wanted };
+    const limit = rows + (isRestart ? inHand.countOf(claimed.room) : 0);
+    const wanted: RowsWanted = { room: claimed.room, limit };
+    if (claimed.after !== undefined) wanted.after = claimed.after;
+    return { claimed, rows, isRestart, wanted };
   }
 
   /** How many rows its endpoint takes now. Leaves a room that takes none, once none is in hand. */
-  #wantedOf(own: RoomInHand): number {
+  #capacityOf(claimed: RoomInHand): number {
     const { endpoints, inHand, clock, isPaused } = this.#options;
-    const count = inHand.countOf(own.room);
-    if (isPaused() || own.isTurnOver) {
-      this.#idle(own);
+    const count = inHand.countOf(claimed.room);
+    if (isPaused() || claimed.mustYield) {
+      this.#idle(claimed);
       return 0;
     }
-    const { rows, askAt, lacksSlot } = endpoints.demand({ account: own.account, endpoint: own.room });
-    own.lackingSince = lacksSlot ? (own.lackingSince ?? clock.now()) : undefined;
-    if (rows > 0) return isOneByOne(own) ? Number(count === 0) : Math.min(rows, MOST_ROWS, MOST_OF_ONE - count);
-    const { lackingSince } = own;
-    if (lackingSince === undefined) this.#idle(own, askAt === undefined ? undefined : Math.max(0, askAt - clock.now()));
-    else if (clock.now() - lackingSince >= LACKING_MS) this.#idle(own, lackingPauseMs(own));
+    const { rows, askAt, lacksSlot } = endpoints.demand({ account: claimed.account, endpoint: claimed.room });
+    claimed.lackingSince = lacksSlot ? (claimed.lackingSince ?? clock.now()) : undefined;
+    if (rows > 0) return isOneByOne(claimed) ? Number(count === 0) : Math.min(rows, MOST_ROWS, MOST_OF_ONE - count);
+    const { lackingSince } = claimed;
+    if (lackingSince === undefined)
+      this.#idle(claimed, askAt === undefined ? undefined : Math.max(0, askAt - clock.now()));
+    else if (clock.now() - lackingSince >= LACKING_MS) this.#idle(claimed, lackingPauseMs(claimed));
     return 0;
   }
 
-  #idle(own: RoomInHand, afterMs?: number): void {
-    if (own.holds === 0 && this.#options.inHand.countOf(own.room) === 0) this.#options.onIdle(own, afterMs);
+  #idle(claimed: RoomInHand, afterMs?: number): void {
+    if (claimed.workUnderWay === 0 && this.#options.inHand.countOf(claimed.room) === 0)
+      this.#options.onIdle(claimed, afterMs);
   }
 
-  #applyRead({ own, rows: most, isRestart, wanted }: PlannedRead, taken: ReadRows | undefined, tookMs: number): void {
+  #applyRead(
+    { claimed, rows: most, isRestart, wanted }: PlannedRead,
+    taken: ReadRows | undefined,
+    tookMs: number,
+  ): void {
     const { inHand, rooms, clock, now, maxAgeMs, isPaused, onTaken, onTooOld } = this.#options;
     const { rows = [], gone = 0, last, isCut = false } = taken ?? {};
-    own.isAtEnd = rows.length + gone < wanted.limit && !isCut;
+    claimed.isAtEnd = rows.length + gone < wanted.limit && !isCut;
     // Behind the others, which may be more than one statement reads.
-    this.#wanting.delete(own);
-    this.#wanting.add(own);
-    if (isRestart || own.isAtEnd) own.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
-    if (isPaused() || rooms.get(own.room) !== own) return;
-    if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(own);
-    const how = { crashes: own.crashes >= CRASHES_OF_ROOM ? own.crashes : 0, isOverLimit: false };
+    this.#toCheck.delete(claimed);
+    this.#toCheck.add(claimed);
+    if (isRestart || claimed.isAtEnd) claimed.restartAt = clock.now() + Math.max(RESTART_MS, RESTART_TIMES * tookMs);
+    if (isPaused() || rooms.get(claimed.room) !== claimed) return;
+    if ((rows[0]?.madeAt ?? Infinity) < now() - maxAgeMs) onTooOld(claimed);
+    const how = { crashes: claimed.crashes >= CRASHES_OF_ROOM ? claimed.crashes : 0, isOverLimit: false };
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
-      if (left > 0 || isInHand) own.after = row;
+      if (left > 0 || isInHand) claimed.after = row;
       if (left === 0 || isInHand) continue;
       left -= 1;
-      inHand.take(row, how);
+      inHand.add(row, how);
     }
     // Otherwise rows that are being moved would be read again and again.
-    if (left > 0 && gone > 0) own.after = last;
+    if (left > 0 && gone > 0) claimed.after = last;
     onTaken(most - left);
   }
 }
 
-type PlannedRead = { own: RoomInHand; rows: number; isRestart: boolean; wanted: RowsWanted };
+type PlannedRead = { claimed: RoomInHand; rows: number; isRestart: boolean; wanted: RowsWanted };
 type ReadRows = Awaited<ReturnType<RowsInHand['reading']>>[number] & Awaited<ReturnType<WaitingStore['take']>>[number];
 
 /** A room that may still be shut, or that may kill. */

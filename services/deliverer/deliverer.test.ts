@@ -12,10 +12,10 @@ describe('missing keys', () => {
   test('are waited for, each by its name, while deliveries ask for them, and said once', () => {
     const { clock, said, keys } = someKeys();
     expect(keys.waitingFor()).toEqual([]);
-    keys.asked('2024');
-    keys.asked('2025');
+    keys.note('2024');
+    keys.note('2025');
     clock.skipTo(clock.now() + 50_000);
-    keys.asked('2024');
+    keys.note('2024');
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS', 'key "2025" of SECRET_KEYS']);
     clock.skipTo(clock.now() + 50_000);
     expect(keys.waitingFor()).toEqual(['key "2024" of SECRET_KEYS']);
@@ -24,7 +24,7 @@ describe('missing keys', () => {
 
   test('are waited for no more once none asks', () => {
     const { clock, keys } = someKeys();
-    keys.asked('2024');
+    keys.note('2024');
     clock.skipTo(clock.now() + 60_000);
     expect(keys.waitingFor()).toEqual([]);
   });

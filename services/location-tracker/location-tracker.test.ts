@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
-import { until } from '@waybell/runtime/testing/until';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
+import { until } from '@waybell/runtime/testing/until';
 import { startSweeping } from './location-tracker.ts';
 import type { SweepResult } from './sweep.ts';
 import { TrackerMetrics } from './tracker-metrics.ts';
