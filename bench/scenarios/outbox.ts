@@ -20,7 +20,7 @@ import type { OutboxRelayCommands } from '../parts/outbox-relay.ts';
 const PACED_PER_SECOND = 500;
 const CALLERS = 16;
 const DRAIN_POLL_MS = 10;
-/** Where the function that notifies finds the relay asleep. */
+/** The condition on which the outbox function notifies: the relay is asleep. */
 const IS_ASLEEP = 'if not pg_try_advisory_xact_lock_shared';
 
 type OutboxTurn = { name: string; notifies: 'always' | 'asleep'; eventsEach: number };

@@ -35,8 +35,8 @@ export function hostCommand(): Command {
 }
 
 async function stopOne(text: string, { reason }: { reason: string }): Promise<void> {
-  const stop = { host: readHost(text), reason: readReason(reason) };
-  const stopped = await withDatabase(process.env, (postgres) => stopHost(postgres, stop));
+  const request = { host: readHost(text), reason: readReason(reason) };
+  const stopped = await withDatabase(process.env, (postgres) => stopHost(postgres, request));
   report(`stopped ${describeHost(stopped)}`);
 }
 

@@ -36,9 +36,9 @@ export function startCommand(): Command {
 
 async function stop(text: string, { reason }: { reason: string }): Promise<void> {
   const guid = readGuid(text, '<guid>');
-  const stop = { guid, reason: readReason(reason) };
+  const request = { guid, reason: readReason(reason) };
   await withDatabase(process.env, async (postgres) => {
-    const entry = await inTransaction(postgres, (client) => stopSubscription(client, stop));
+    const entry = await inTransaction(postgres, (client) => stopSubscription(client, request));
     report(`stopped ${describeStopped(entry, await namesOf(postgres, [entry.account]))}`);
   });
 }
