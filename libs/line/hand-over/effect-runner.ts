@@ -1,29 +1,64 @@
-import type { Timer, Clock } from '@waybell/runtime/clock';
+/**
+ * Runs the effects that the hand-over returns on real servers, and applies their results. The classes below `EffectRunner` are its
+ * parts: batches that take too long, returns that were no crash, and promises about its state.
+ */
+import { hash } from 'node:crypto';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { ConsumeCallbacks, Broker } from '../broker.ts';
-import {
-  Stalled,
-  Unconfirmed,
-  type Handler,
-  type Message,
-  type Source,
-  type Publication,
-  type Waiting,
-} from '../messages.ts';
-import { mayBegin, step } from './hand-over.ts';
-import { FLUSH_MS } from './sendings.ts';
-import { HandlerRuns, type Gathering, TurnGatherer } from './gatherers.ts';
-import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
-import type { Lane } from './suspicion.ts';
+import type { Broker, ConsumeCallbacks } from '../broker.ts';
+import { type Handler, type Message, type Publication, type Source, Stalled, Unconfirmed, type Waiting } from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport, StepSpans } from '../step-report.ts';
-import { hash } from 'node:crypto';
+import { type Gathering, HandlerRuns, TurnGatherer } from './gatherers.ts';
+import { mayBegin, step } from './hand-over.ts';
+import { FLUSH_MS } from './sendings.ts';
+import { type Effect, emptyState, type Input, type Report, type StepRules } from './state.ts';
+import type { Lane } from './suspicion.ts';
+
+export type HandOverTools<M = unknown> = {
+  broker: Broker;
+  once?: Once;
+  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
+  putDelivery?: (waiting: Waiting) => Promise<void>;
+  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
+  putPublication?: (publication: Publication) => Promise<void>;
+  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
+  lease?: StoreRunning<M>;
+  now?: () => number;
+};
+
+/**
+ * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
+ * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
+ */
+export type StoreRunning<M> = (
+  of: { message: Message; parsed: M },
+  onCut: (source: Source) => void,
+) => Promise<Source | undefined>;
+
+type EffectTools<M> = HandOverTools<M> & {
+  clock: Clock;
+  report: StepReport<M>;
+  /** Absent if tracing is off. */
+  spans?: StepSpans<M> | undefined;
+  /** Runs when a dependency is away and the step has to wait. */
+  onUnavailable: (error: Unavailable) => void;
+  /** Runs when a redelivered message is in hand, and when none is any more. */
+  onCameAgain: (isInHand: boolean) => void;
+};
+
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
+
+/**
+ * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
+ * recorded; each is in memory until it has left, and not for as long as its neighbours.
+ */
+type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
+
+type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
-
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
-type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
  * Runs the effects of the hand-over and applies their results: together what one turn of the event loop brings, be it messages,
@@ -279,44 +314,6 @@ export class EffectRunner<M> {
 function cameAgain({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
   return deliveryCount > 0 || cameBefore === true || crashes > 0;
 }
-
-export type HandOverTools<M = unknown> = {
-  broker: Broker;
-  once?: Once;
-  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
-  putDelivery?: (waiting: Waiting) => Promise<void>;
-  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
-  putPublication?: (publication: Publication) => Promise<void>;
-  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
-  lease?: StoreRunning<M>;
-  now?: () => number;
-};
-
-type EffectTools<M> = HandOverTools<M> & {
-  clock: Clock;
-  report: StepReport<M>;
-  /** Absent if tracing is off. */
-  spans?: StepSpans<M> | undefined;
-  /** Runs when a dependency is away and the step has to wait. */
-  onUnavailable: (error: Unavailable) => void;
-  /** Runs when a redelivered message is in hand, and when none is any more. */
-  onCameAgain: (isInHand: boolean) => void;
-};
-
-/**
- * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
- * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
- */
-export type StoreRunning<M> = (
-  of: { message: Message; parsed: M },
-  onCut: (source: Source) => void,
-) => Promise<Source | undefined>;
-
-/**
- * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
- * recorded; each is in memory until it has left, and not for as long as its neighbours.
- */
-type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
 
 /** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
 const SLOW_MS = 1_500;

@@ -1,52 +1,46 @@
 /**
- * The hand-over: every message of the line goes through it, and no other code decides when one is acknowledged.
+ * The hand-over: every message of the line goes through it, and no other code decides when one is acknowledged. A message leaves
+ * its queue only when all its effects are safe elsewhere.
  *
- *   came ─▶ parse ─▶ run, recalled meanwhile ─▶ publish its effects, confirmed ─▶ remember ─▶ acknowledge
+ * It does no I/O. `step` applies an input to the state and returns effects (`state.ts` has all three); `effect-runner.ts` runs
+ * these on real servers, tests in memory. What came together goes on together: one run, one message for a queue, one
+ * acknowledgement for a batch. A message leaves its batch where its fate differs from the others'.
  *
- * What came together goes on together: one run, one message for a queue, one acknowledgement for a batch. A message leaves its
- * batch where its fate differs from the others'.
+ * A member is one message. At the arrows stand the inputs that move it:
  *
- * A message leaves its queue only when all its effects are safe elsewhere. The hand-over does no I/O: it takes inputs and returns
- * effects. `run-step.ts` runs these on real servers, tests in memory.
+ *   came                                      ┌─── threw: again, with half of its batch
+ *    │                                        ▼  │
+ *    ├─ parsed ──────────────────────────▶ RUNNING ───── ended or threw: a dependency is away ────▶ DEFERRED
+ *    ├─ another has its key ─▶ TWIN ──────────▲  │ ▲                                                │    │
+ *    │              when the other is closed ─┘  │ └───────────────────── back ─────────────────────┘    │
+ *    │                                           │ ended: its effects; recalled: those of a repeat       │ outlasted,
+ *    │                                           ▼                                                       │ closing
+ *    └─ unreadable, or crashed a process ──▶ SENDING ◀─┐ the next part of its effects; after a failure,  │
+ *                                                │     │ itself to the suspects lane or rejected queue   │
+ *          confirmed (unconfirmed, stalled,      ▼     │                                                 │
+ *          refused: again, or into a room)    SETTLED ─┘                                                 │
+ *                                                │ remembered, if the step recognises repeats            │
+ *                                                ▼                                                       │
+ *                                             CLOSED ◀──────────────── to be given back ─────────────────┘
+ *
+ * A source is what is acknowledged: an AMQP message with its members, or a row. When its last member is closed:
+ *
+ *   came ─▶ IN HAND ─┬─ all are done ──────────▶ acknowledged
+ *             │      ├─ all are to go back ────▶ given back
+ *             │      └─ some are to go back ───▶ IN HAND while these are sent to their queue alone
+ *             └─ cut ─▶ another process has it: its members may finish, and it is forgotten
  *
  * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency
- * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass.
- * Suspects are taken one at a time, and only while nothing else in hand is likely to crash the process: a crash then counts
- * against the right message.
+ * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass
+ * (`suspicion.ts`).
  */
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { type Fate, isRejection } from '../messages.ts';
-import {
-  close,
-  fail,
-  finish,
-  giveBack,
-  send,
-  sendInParts,
-  settleAll,
-  tried,
-  putAside,
-  rejectIt,
-  sendAlone,
-  leave,
-} from './ends.ts';
-import { joinLeaving, flush } from './sendings.ts';
-import * as sendings from './sendings.ts';
-import {
-  isInHand,
-  membersOf,
-  newTurn,
-  type Turn,
-  addMember,
-  newSource,
-  type Effect,
-  type Input,
-  type Member,
-  type StepRules,
-  type State,
-  type Arrived,
-} from './state.ts';
 import { isDeliveryBatch, rejectBatch } from '../delivery-batch.ts';
+import { type Fate, isRejection } from '../messages.ts';
+import { close, fail, finish, giveBack, leave, putAside, rejectIt, send, sendAlone, sendInParts, settleAll, tried } from './ends.ts';
+import { flush, joinLeaving } from './sendings.ts';
+import * as sendings from './sendings.ts';
+import { addMember, type Arrived, type Effect, type Input, isInHand, type Member, membersOf, newSource, newTurn, type State, type StepRules, type Turn } from './state.ts';
 import { CRASHES_UNOPENED, intakeOf, KILLED } from './suspicion.ts';
 
 /** Applies an input to the state and returns the effects to run. Changes nothing else. */
@@ -60,21 +54,6 @@ export function step<M>(state: State<M>, input: Input, rules: StepRules<M>): Eff
   }
   tell(turn);
   return turn.effects;
-}
-
-/** Adds one effect for all members that were gathered for it. */
-function tell<M>(turn: Turn<M>): void {
-  const { effects, toRunAlone, toAcknowledge } = turn;
-  // May free twins, and close sources.
-  const toRun = mayRun(turn, turn.toRun);
-  for (const batch of toRunAlone) effects.push(runOf(batch, true));
-  if (toRun.length > 0) effects.push(runOf(toRun, false));
-  if (toAcknowledge.length > 0) effects.push({ kind: 'acknowledge', sources: toAcknowledge });
-}
-
-function runOf<M>(batch: readonly Member<M>[], isAlone: boolean): Effect<M> {
-  // A running member was parsed.
-  return { kind: 'run', members: batch.map(({ id }) => id), messages: batch.map(({ parsed }) => parsed as M), isAlone };
 }
 
 function apply<M>(turn: Turn<M>, input: Input): void {
@@ -112,6 +91,78 @@ function apply<M>(turn: Turn<M>, input: Input): void {
   }
 }
 
+/** Adds one effect for all members that were gathered for it. */
+function tell<M>(turn: Turn<M>): void {
+  const { effects, toRunAlone, toAcknowledge } = turn;
+  // May free twins, and close sources.
+  const toRun = mayRun(turn, turn.toRun);
+  for (const batch of toRunAlone) effects.push(runOf(batch, true));
+  if (toRun.length > 0) effects.push(runOf(toRun, false));
+  if (toAcknowledge.length > 0) effects.push({ kind: 'acknowledge', sources: toAcknowledge });
+}
+
+function runOf<M>(batch: readonly Member<M>[], isAlone: boolean): Effect<M> {
+  // A running member was parsed.
+  return { kind: 'run', members: batch.map(({ id }) => id), messages: batch.map(({ parsed }) => parsed as M), isAlone };
+}
+
+function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived): void {
+  const { state, effects } = turn;
+  // The broker sent it before it learned that the step takes no more.
+  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
+  newSource(state, id, messages.length);
+  for (const message of messages) {
+    const member = addMember(turn, id, lane, message);
+    if (isToHandle(turn, member, messages.length) && isFirst(turn, member)) turn.toRun.push(member);
+  }
+}
+
+/** Whether it is to be handled; else it goes elsewhere. */
+function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
+  const { lane, message } = member;
+  // Still a batch: it could not be opened.
+  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, message, size);
+  switch (intake) {
+    case 'handle':
+      return true;
+    case 'send alone':
+      sendAlone(turn, member);
+      return false;
+    case 'put aside':
+      putAside(turn, member, message.failures);
+      return false;
+    case 'reject':
+      rejectIt(
+        turn,
+        member,
+        isDeliveryBatch(message) && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
+      );
+      return false;
+  }
+}
+
+/** Whether it is parsed, and the first with its key; its twins wait until it has left. */
+function isFirst<M>(turn: Turn<M>, member: Member<M>): boolean {
+  const { state, rules } = turn;
+  const parsed = tried(turn, member, () => {
+    const read = rules.parse(member.message);
+    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
+    return read;
+  });
+  if (parsed === undefined) return false;
+  if (isRejection(parsed)) {
+    rejectIt(turn, member, parsed);
+    return false;
+  }
+  member.parsed = parsed;
+  if (member.mark === undefined) return true;
+  const { key } = member.mark;
+  const last = state.members.get(state.keys.get(key) ?? 0);
+  state.keys.set(key, member.id);
+  if (last !== undefined) last.twin = member.id;
+  return last === undefined;
+}
+
 /** Ends repeats; some may have been given back meanwhile. */
 function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalled' }): void {
   members.forEach((id, place) => {
@@ -119,6 +170,16 @@ function recalled<M>(turn: Turn<M>, { members, known }: Input & { kind: 'recalle
     const mark = known[place];
     if (mark !== undefined && member?.isRunning) repeat(turn, member, mark);
   });
+}
+
+function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
+  const { once } = turn.rules;
+  member.isRunning = false;
+  member.isRepeat = true;
+  const isSame = known === member.mark?.fingerprint;
+  // Only a policy gives keys, and only to parsed messages.
+  const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
+  if (caused !== undefined) send(turn, member, caused);
 }
 
 /** Applies a fate to the member that it names, even if other members have left since. */
@@ -203,16 +264,6 @@ export function mayBegin<M>({ state, rules }: Pick<Turn<M>, 'state' | 'rules'>):
   return state.broker === 'writable' || (rules.drainsWhileBlocked === true && state.broker === 'blocked');
 }
 
-function repeat<M>(turn: Turn<M>, member: Member<M>, known: string): void {
-  const { once } = turn.rules;
-  member.isRunning = false;
-  member.isRepeat = true;
-  const isSame = known === member.mark?.fingerprint;
-  // Only a policy gives keys, and only to parsed messages.
-  const caused = tried(turn, member, () => once?.onRepeat(member.parsed as M, isSame));
-  if (caused !== undefined) send(turn, member, caused);
-}
-
 /** Marks the source as taken back. Handlers at work go on, but their messages cannot be acknowledged. */
 function loseSource<M>(turn: Turn<M>, id: number): void {
   const source = turn.state.sources.get(id);
@@ -220,89 +271,6 @@ function loseSource<M>(turn: Turn<M>, id: number): void {
   source.isInHand = false;
   for (const member of membersOf(turn, turn.state.waiting)) if (member.source === id) close(turn, member);
 }
-
-type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' };
-
-function changed<M>(turn: Turn<M>, change: Change): void {
-  const { state } = turn;
-  switch (change.kind) {
-    case 'broker':
-      state.broker = change.is;
-      return sendings.putAll(turn);
-    case 'back':
-      state.outage = 'none';
-      break;
-    case 'outlasted':
-      state.outage = 'long';
-      break;
-    case 'closing':
-      state.isClosing = true;
-      sendings.putAll(turn);
-  }
-  turn.toRun.push(...membersOf(turn, state.waiting));
-  state.waiting.clear();
-}
-
-/** How messages enter the step: which are to be handled, and which of those wait for another with their key. */
-
-function came<M>(turn: Turn<M>, { id, lane, messages }: Arrived): void {
-  const { state, effects } = turn;
-  // The broker sent it before it learned that the step takes no more.
-  if (state.isClosing) return void effects.push({ kind: 'give back', source: id, afterMs: 0 });
-  newSource(state, id, messages.length);
-  for (const message of messages) {
-    const member = addMember(turn, id, lane, message);
-    if (isToHandle(turn, member, messages.length) && isFirst(turn, member)) turn.toRun.push(member);
-  }
-}
-
-/** Whether it is to be handled; else it goes elsewhere. */
-function isToHandle<M>(turn: Turn<M>, member: Member<M>, size: number): boolean {
-  const { lane, message } = member;
-  // Still a batch: it could not be opened.
-  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, message, size);
-  switch (intake) {
-    case 'handle':
-      return true;
-    case 'send alone':
-      sendAlone(turn, member);
-      return false;
-    case 'put aside':
-      putAside(turn, member, message.failures);
-      return false;
-    case 'reject':
-      rejectIt(
-        turn,
-        member,
-        isDeliveryBatch(message) && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
-      );
-      return false;
-  }
-}
-
-/** Whether it is parsed, and the first with its key; its twins wait until it has left. */
-function isFirst<M>(turn: Turn<M>, member: Member<M>): boolean {
-  const { state, rules } = turn;
-  const parsed = tried(turn, member, () => {
-    const read = rules.parse(member.message);
-    if (rules.once !== undefined && !isRejection(read)) member.mark = rules.once.keyOf(read);
-    return read;
-  });
-  if (parsed === undefined) return false;
-  if (isRejection(parsed)) {
-    rejectIt(turn, member, parsed);
-    return false;
-  }
-  member.parsed = parsed;
-  if (member.mark === undefined) return true;
-  const { key } = member.mark;
-  const last = state.members.get(state.keys.get(key) ?? 0);
-  state.keys.set(key, member.id);
-  if (last !== undefined) last.twin = member.id;
-  return last === undefined;
-}
-
-/** How a member that takes long leaves its batch: another store holds it, and its neighbours can be acknowledged. */
 
 /**
  * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: another store
@@ -335,4 +303,26 @@ function adoptLease<M>(turn: Turn<M>, { member: id, source }: Input & { kind: 'l
 /** Its puts may have become one row, which must not be settled then. */
 function isToWait<M>({ caused }: Member<M>): boolean {
   return caused.some(({ kind }) => kind === 'wait');
+}
+
+type Change = Input & { kind: 'broker' | 'back' | 'outlasted' | 'closing' };
+
+function changed<M>(turn: Turn<M>, change: Change): void {
+  const { state } = turn;
+  switch (change.kind) {
+    case 'broker':
+      state.broker = change.is;
+      return sendings.putAll(turn);
+    case 'back':
+      state.outage = 'none';
+      break;
+    case 'outlasted':
+      state.outage = 'long';
+      break;
+    case 'closing':
+      state.isClosing = true;
+      sendings.putAll(turn);
+  }
+  turn.toRun.push(...membersOf(turn, state.waiting));
+  state.waiting.clear();
 }

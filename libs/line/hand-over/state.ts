@@ -1,8 +1,11 @@
-/** State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. */
+/**
+ * State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. Below
+ * them the `Transition`: one input being applied, and the results that it has so far.
+ */
 import type { BrokerState } from '../broker.ts';
-import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Fate, InParts, Message, Outgoing, Parse, Publication, Rejection, Waiting } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
+import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Lane } from './suspicion.ts';
 
 /** How a step reads and recognises messages. `M` is the result of `parse`. */
@@ -99,9 +102,6 @@ export type Share = {
 /** A delivery that leaves with others of the same turn. */
 export type Leaving = { member: number; publication: Publication };
 
-/** The messages of one source, as a step took them. */
-export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
-
 /** A record or end that leaves with the next flush, with its trace if that is recorded. */
 export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
 
@@ -122,6 +122,25 @@ export type State<M> = {
   isClosing: boolean;
   lastId: number;
 };
+
+export function emptyState<M>(): State<M> {
+  return {
+    sources: new Map(),
+    members: new Map(),
+    keys: new Map(),
+    waiting: new Set(),
+    sendings: new Map(),
+    bufferedRecords: [],
+    bufferedCharacters: 0,
+    broker: 'away',
+    outage: 'none',
+    isClosing: false,
+    lastId: 0,
+  };
+}
+
+/** The messages of one source, as a step took them. */
+export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 
 /**
  * An event that the hand-over reacts to; one input for a whole batch if it is the same for all. Lists of members, and of values
@@ -185,24 +204,6 @@ export type Report<M> =
   /** Not even the suspects lane takes it: the topology is broken. */
   | { kind: 'stuck'; message: Message; error: unknown };
 
-export function emptyState<M>(): State<M> {
-  return {
-    sources: new Map(),
-    members: new Map(),
-    keys: new Map(),
-    waiting: new Set(),
-    sendings: new Map(),
-    bufferedRecords: [],
-    bufferedCharacters: 0,
-    broker: 'away',
-    outage: 'none',
-    isClosing: false,
-    lastId: 0,
-  };
-}
-
-/** One step of the hand-over: the state of applying an input. */
-
 /** One input being applied, and its results so far. Effects for many members are gathered, and added once at the end. */
 export type Turn<M> = {
   state: State<M>;
@@ -237,8 +238,6 @@ export function newSource<M>(state: State<M>, id: number, size: number): SourceI
   return source;
 }
 
-const NOTHING: readonly Outgoing[] = [];
-
 export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, message: Message): Member<M> {
   const member: Member<M> = {
     id: ++state.lastId,
@@ -258,6 +257,8 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
   state.members.set(member.id, member);
   return member;
 }
+
+const NOTHING: readonly Outgoing[] = [];
 
 export function isInHand<M>({ state }: Pick<Turn<M>, 'state'>, { source }: Member<M>): boolean {
   return state.sources.get(source)?.isInHand === true;

@@ -1,14 +1,22 @@
-import {
-  TooLarge,
-  Unroutable,
-  reject,
-  type Message,
-  type Rejection,
-  asideHeaders,
-  publishAgain,
-  type Death,
-  type Publication,
-} from '../messages.ts';
+/**
+ * When a message is suspected of killing its process, and what happens to it then.
+ *
+ * A message that came back to its queue may have crashed the process that had it. After some crashes it goes to the suspects lane
+ * of its step, where messages are handled one at a time (`run-step.ts`). If it crashes processes there too, or its handler throws
+ * there again and again, it goes to the rejected queue. One whose handler throws for the first time goes to the lane at once.
+ *
+ * | crashes counted | of | after which it |
+ * |---|---|---|
+ * | `CRASHES` 5 | a message alone, in its queue | goes to the suspects lane |
+ * | `CRASHES_OF_ROOM` 3 | a row of a waiting room, whose claims count crashes alone and no lost connection | goes to the suspects lane |
+ * | `CRASHES_OF_BATCH` 3 | a batch, in its queue | is split: each member goes back to the queue alone, and is counted from zero |
+ * | `CRASHES_UNOPENED` 12 | a batch that crashes before it can be split: reading it may be what kills | is rejected, unopened |
+ * | `CRASHES` 5 | a suspect, in the lane | is rejected |
+ *
+ * `FAILURES` 5 is the number of times that the handler may throw for a suspect. A batch is split sooner than a message is
+ * suspected, as each member that kills may do so `CRASHES` times more while the batch is in hand.
+ */
+import { asideHeaders, type Death, type Message, type Publication, publishAgain, reject, type Rejection, TooLarge, Unroutable } from '../messages.ts';
 import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** The source of a message: its own queue or a waiting room, or the suspects lane. */
@@ -18,10 +26,10 @@ type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
 /** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
 const CRASHES = 5;
-/** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
-const CRASHES_OF_BATCH = 3;
 /** Fewer suffice in a waiting room: its claims count crashes alone, and no lost connection. */
 export const CRASHES_OF_ROOM = 3;
+/** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
+const CRASHES_OF_BATCH = 3;
 /**
  * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
  * crashes, but a member that kills may do so again before that is done.
@@ -61,6 +69,17 @@ export function rejectionFor(error: unknown): Rejection {
   return reject('handler_failed', String(error));
 }
 
+/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
+export function publishSuspect(message: Message, step: string, failures: number): Publication {
+  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
+}
+
+/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
+export function publishAlone(message: Message): Publication {
+  const same = publishAgain(message, message);
+  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
+}
+
 /** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return publishRejectedAgain(message, { reason, detail, at: new Date(now).toISOString() });
@@ -76,17 +95,6 @@ export function publishRejectedAgain(
     [asideHeaders.detail]: detail,
     [asideHeaders.at]: at,
   });
-}
-
-/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
-export function publishSuspect(message: Message, step: string, failures: number): Publication {
-  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
-}
-
-/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
-export function publishAlone(message: Message): Publication {
-  const same = publishAgain(message, message);
-  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
 }
 
 function aside(
