@@ -104,7 +104,7 @@ class StepRunner<M> implements RunningStep {
       report,
       spans: tools.tracer && new StepSpans(running, tools.tracer),
       onUnavailable: (dependency) => this.#gate.shut(dependency),
-      onCameAgain: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
+      onRedelivered: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
     });
     const main = broker.consume(queues, inHandLimit, this.#runner.taking('queue'));
     const rows = tools.takeRows?.(this.#runner.taking('queue'));

@@ -69,7 +69,7 @@ class Running {
           remember: async (marks) => void this.told.push(`remember ${marks.map(({ key }) => key).join()}`),
         },
         onUnavailable: ({ dependency }) => void this.told.push(`${dependency} is away`),
-        onCameAgain: (isInHand) => void this.told.push(isInHand ? 'what came again is in hand' : 'it is gone'),
+        onRedelivered: (isInHand) => void this.told.push(isInHand ? 'what came again is in hand' : 'it is gone'),
       },
     );
   }

@@ -6,7 +6,15 @@ import { hash } from 'node:crypto';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
-import { type Handler, type Message, type Publication, type Source, Stalled, Unconfirmed, type Waiting } from '../messages.ts';
+import {
+  type Handler,
+  type Message,
+  type Publication,
+  type Source,
+  Stalled,
+  Unconfirmed,
+  type Waiting,
+} from '../messages.ts';
 import type { Once } from '../once.ts';
 import type { StepReport, StepSpans } from '../step-report.ts';
 import { type Gathering, HandlerRuns, TurnGatherer } from './gatherers.ts';
@@ -18,11 +26,11 @@ import type { Lane } from './suspicion.ts';
 export type HandOverTools<M = unknown> = {
   broker: Broker;
   once?: Once;
-  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
+  /** Puts a delivery into its room. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
   putDelivery?: (waiting: Waiting) => Promise<void>;
-  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
+  /** Puts into a room a publication that the broker does not take now. Resolves and rejects likewise. */
   putPublication?: (publication: Publication) => Promise<void>;
-  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
+  /** Stores slow members of a batch; if absent, the batch waits for them. */
   lease?: StoreRunning<M>;
   now?: () => number;
 };
@@ -44,7 +52,7 @@ type EffectTools<M> = HandOverTools<M> & {
   /** Runs when a dependency is away and the step has to wait. */
   onUnavailable: (error: Unavailable) => void;
   /** Runs when a redelivered message is in hand, and when none is any more. */
-  onCameAgain: (isInHand: boolean) => void;
+  onRedelivered: (isInHand: boolean) => void;
 };
 
 type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
@@ -71,11 +79,11 @@ export class EffectRunner<M> {
   readonly #inHand = new Map<number, InHand>();
   readonly #returns = new SeenReturns();
   /** Redelivered sources of its queues and rooms. */
-  readonly #cameAgain = new Set<number>();
+  readonly #redelivered = new Set<number>();
   readonly #runs: HandlerRuns<M>;
   readonly #slow: SlowBatches;
   readonly #conditions = new Conditions();
-  readonly #turn: TurnGatherer;
+  readonly #gatherer: TurnGatherer;
   /** Sources that this turn of the event loop has brought so far. */
   #arrived: number[] = [];
   #flushTimer: Timer | undefined;
@@ -87,13 +95,13 @@ export class EffectRunner<M> {
     this.#rules = { ...rules, hasRooms: tools.putPublication !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
-    this.#turn = new TurnGatherer(apply);
+    this.#gatherer = new TurnGatherer(apply);
     this.#runs = new HandlerRuns({
       handle,
       gathering,
       once: rules.once && tools.once,
       state: this.#state,
-      turn: this.#turn,
+      gatherer: this.#gatherer,
       clock: tools.clock,
       apply,
       onUnavailable: tools.onUnavailable,
@@ -110,7 +118,7 @@ export class EffectRunner<M> {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#returns.judge(source);
+        this.#returns.countCrashes(source);
         this.#take(source, lane);
       },
       onCut: (source) => {
@@ -127,7 +135,7 @@ export class EffectRunner<M> {
 
   apply(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
-    this.#conditions.look();
+    this.#conditions.check();
   }
 
   /** Number of messages taken and not yet acknowledged, given back or forgotten. */
@@ -137,7 +145,7 @@ export class EffectRunner<M> {
 
   /** At the end: gives back the messages whose handlers are at work; their results are ignored. Returns how many. */
   cut(): number {
-    this.#turn.applyEnded();
+    this.#gatherer.applyEnded();
     const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
     this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
     return members.length;
@@ -160,10 +168,10 @@ export class EffectRunner<M> {
   #take(source: Source, lane: Lane): void {
     this.#inHand.set(source.id, { source, size: 0, lane, at: this.#tools.clock.now() });
     // The socket brings several at once.
-    if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#come());
+    if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#applyArrived());
   }
 
-  #come(): void {
+  #applyArrived(): void {
     const arrived = this.#arrived;
     this.#arrived = [];
     const sources = [];
@@ -172,7 +180,7 @@ export class EffectRunner<M> {
       if (taken === undefined) continue;
       let { messages } = taken.source;
       taken.size = messages.length;
-      if (taken.lane === 'queue' && messages.some(cameAgain)) this.#holdAgain(id);
+      if (taken.lane === 'queue' && messages.some(isRedelivered)) this.#noteRedelivered(id);
       if (this.#tools.spans !== undefined) messages = taken.traced = this.#tools.spans.begin(messages);
       sources.push({ id, lane: taken.lane, messages });
       if (taken.size > 1 && this.#tools.lease !== undefined) this.#slow.watch();
@@ -180,8 +188,8 @@ export class EffectRunner<M> {
     if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
 
-  #holdAgain(id: number): void {
-    if (this.#cameAgain.add(id).size === 1) this.#tools.onCameAgain(true);
+  #noteRedelivered(id: number): void {
+    if (this.#redelivered.add(id).size === 1) this.#tools.onRedelivered(true);
   }
 
   #giveBack(id: number): void {
@@ -246,7 +254,7 @@ export class EffectRunner<M> {
   }
 
   #settled(sending: number, error: unknown): void {
-    if (error === undefined) this.#turn.confirmed(sending);
+    if (error === undefined) this.#gatherer.confirmed(sending);
     else if (error instanceof Stalled) this.apply({ kind: 'stalled', sending });
     else if (error instanceof Unconfirmed || error instanceof Unavailable) this.apply({ kind: 'unconfirmed', sending });
     else this.apply({ kind: 'refused', sending, error });
@@ -304,20 +312,20 @@ export class EffectRunner<M> {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
     if (taken?.traced !== undefined) this.#tools.spans?.release(taken.traced);
-    if (this.#cameAgain.delete(id) && this.#cameAgain.size === 0) this.#tools.onCameAgain(false);
-    this.#conditions.look();
+    if (this.#redelivered.delete(id) && this.#redelivered.size === 0) this.#tools.onRedelivered(false);
+    this.#conditions.check();
     return taken?.source;
   }
 }
 
 /** Whether it may have been in hand when a process died. */
-function cameAgain({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
+function isRedelivered({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
   return deliveryCount > 0 || cameBefore === true || crashes > 0;
 }
 
-/** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
+/** Time after which the running members of a batch are put into another store; and the interval of the checks. */
 const SLOW_MS = 1_500;
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 type SlowBatchesOptions = {
   inHand: ReadonlyMap<number, InHand>;
@@ -325,7 +333,7 @@ type SlowBatchesOptions = {
   onSlow: (sources: ReadonlySet<number>) => void;
 };
 
-/** Reports batches held for too long. No timer runs while no batch is in hand. */
+/** Reports batches in hand for too long. No timer runs while no batch is in hand. */
 class SlowBatches {
   readonly #options: SlowBatchesOptions;
   #isWatching = false;
@@ -338,10 +346,10 @@ class SlowBatches {
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#options.clock.after(LOOK_MS, () => this.#look()).unref();
+    this.#options.clock.after(CHECK_MS, () => this.#check()).unref();
   }
 
-  #look(): void {
+  #check(): void {
     const { inHand, clock, onSlow } = this.#options;
     this.#isWatching = false;
     const since = clock.now() - SLOW_MS;
@@ -357,7 +365,7 @@ class SlowBatches {
   }
 }
 
-/** Exceeds what any step holds at once. */
+/** Exceeds what any step has in hand at once. */
 const MOST_SEEN = 4_096;
 
 /**
@@ -368,7 +376,7 @@ export class SeenReturns {
   readonly #times = new Map<string, number>();
 
   /** Sets `crashes` of a redelivered message. */
-  judge({ raw }: Source): void {
+  countCrashes({ raw }: Source): void {
     if (raw === undefined || raw.deliveryCount === 0) return;
     raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(identityOf(raw)) ?? 0));
   }
@@ -400,22 +408,22 @@ function identityOf({ queue, messageId, note, body }: Message): string {
 
 /** Promises that resolve when a condition on local state holds. */
 class Conditions {
-  readonly #waiting = new Set<() => void>();
+  readonly #pending = new Set<() => void>();
 
   /** Checks all conditions, after a change of local state. */
-  look(): void {
+  check(): void {
     // Mostly nothing waits; iterating over an empty set would make garbage for each input.
-    if (this.#waiting.size > 0) for (const look of this.#waiting) look();
+    if (this.#pending.size > 0) for (const check of this.#pending) check();
   }
 
   /** Resolves when the condition holds: now, or after a change. */
   until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const look = () => {
-        if (isSo() && this.#waiting.delete(look)) resolve();
+      const check = () => {
+        if (isSo() && this.#pending.delete(check)) resolve();
       };
-      this.#waiting.add(look);
-      look();
+      this.#pending.add(check);
+      check();
     });
   }
 }

@@ -16,7 +16,7 @@ type HandlerRunsOptions<M> = {
   /** Absent if the step recognises no repeats: its members have no marks. */
   once: Pick<Once, 'recall'> | undefined;
   state: State<M>;
-  turn: Pick<TurnGatherer, 'ended' | 'applyEnded'>;
+  gatherer: Pick<TurnGatherer, 'ended' | 'applyEnded'>;
   clock: Clock;
   apply: (input: Input) => void;
   onUnavailable: (error: Unavailable) => void;
@@ -86,13 +86,13 @@ export class HandlerRuns<M> {
   }
 
   #end(member: number, fate: Fate): void {
-    const { state, turn, onDone, onUnavailable } = this.#options;
+    const { state, gatherer, onDone, onUnavailable } = this.#options;
     if (fate.kind === 'done') onDone(state.members.get(member)?.message);
-    turn.ended(member, fate);
+    gatherer.ended(member, fate);
     if (fate.kind === 'done' || !(fate.error instanceof Unavailable)) return;
     onUnavailable(fate.error);
     // The dependency may be back before this turn is over, and nothing else would run the message again.
-    turn.applyEnded();
+    gatherer.applyEnded();
   }
 }
 
@@ -141,29 +141,29 @@ export class RunGatherer<M> {
       this.#members.push(...members);
       this.#messages.push(...messages);
     }
-    this.#look();
+    this.#runNext();
   }
 
-  #look(): void {
+  #runNext(): void {
     const { atOnce = 1, largest = LARGEST, afterMs = 0, clock } = this.#options;
     while (this.#running < atOnce) {
       const alone = this.#alone.shift();
       if (alone !== undefined) void this.#run(alone);
       else if (this.#members.length === 0) return;
-      else if (this.#members.length < largest && clock.now() < this.#nextAt) return this.#lookLater();
+      else if (this.#members.length < largest && clock.now() < this.#nextAt) return this.#runLater();
       else {
         if (afterMs > 0) this.#nextAt = clock.now() + afterMs;
-        void this.#run(this.#take(largest));
+        void this.#run(this.#nextBatch(largest));
       }
     }
   }
 
-  #lookLater(): void {
+  #runLater(): void {
     const { clock } = this.#options;
     if (this.#timer !== undefined) return;
     this.#timer = clock.after(this.#nextAt - clock.now(), () => {
       this.#timer = undefined;
-      this.#look();
+      this.#runNext();
     });
   }
 
@@ -171,10 +171,10 @@ export class RunGatherer<M> {
     this.#running += 1;
     await this.#options.run(batch);
     this.#running -= 1;
-    this.#look();
+    this.#runNext();
   }
 
-  #take(largest: number): HandlerBatch<M> {
+  #nextBatch(largest: number): HandlerBatch<M> {
     const [members, messages] = [this.#members, this.#messages];
     [this.#members, this.#messages] = [[], []];
     const { keysOf } = this.#options;

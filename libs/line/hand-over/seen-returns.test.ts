@@ -10,7 +10,7 @@ function aSource(messageId: string, deliveryCount: number, queue = 'q'): Source 
 /** How many processes may have died of a message that returned so often. */
 function crashesOf(returns: SeenReturns, ...of: Parameters<typeof aSource>): number | undefined {
   const source = aSource(...of);
-  returns.judge(source);
+  returns.countCrashes(source);
   return source.raw.crashes;
 }
 

@@ -5,18 +5,29 @@
  * of its step, where messages are handled one at a time (`run-step.ts`). If it crashes processes there too, or its handler throws
  * there again and again, it goes to the rejected queue. One whose handler throws for the first time goes to the lane at once.
  *
- * | crashes counted | of | after which it |
+ * | what | crashes | then |
  * |---|---|---|
- * | `CRASHES` 5 | a message alone, in its queue | goes to the suspects lane |
- * | `CRASHES_OF_ROOM` 3 | a row of a waiting room, whose claims count crashes alone and no lost connection | goes to the suspects lane |
- * | `CRASHES_OF_BATCH` 3 | a batch, in its queue | is split: each member goes back to the queue alone, and is counted from zero |
- * | `CRASHES_UNOPENED` 12 | a batch that crashes before it can be split: reading it may be what kills | is rejected, unopened |
- * | `CRASHES` 5 | a suspect, in the lane | is rejected |
+ * | a message alone, in its queue | 5 `CRASHES` | goes to the suspects lane |
+ * | a row of a waiting room | 3 `CRASHES_OF_ROOM` | goes to the suspects lane |
+ * | a batch of several | 3 `CRASHES_OF_BATCH` | each member goes back to the queue alone, its crashes counted from zero |
+ * | a batch that is still whole | 12 `CRASHES_UNOPENED` | is rejected unopened: reading it may be what kills |
+ * | a suspect in the lane | 5 `CRASHES` | is rejected |
  *
- * `FAILURES` 5 is the number of times that the handler may throw for a suspect. A batch is split sooner than a message is
- * suspected, as each member that kills may do so `CRASHES` times more while the batch is in hand.
+ * Fewer suffice in a room: its claims count crashes alone, and no lost connection. A batch is split soon, as each of its members
+ * that kills may do so again while the batch is in hand; for the same reason the limit of a whole one is far above that of the
+ * split. A suspect for which the handler throws `FAILURES` times is rejected too.
  */
-import { asideHeaders, type Death, type Message, type Publication, publishAgain, reject, type Rejection, TooLarge, Unroutable } from '../messages.ts';
+import {
+  asideHeaders,
+  type Death,
+  type Message,
+  type Publication,
+  publishAgain,
+  reject,
+  type Rejection,
+  TooLarge,
+  Unroutable,
+} from '../messages.ts';
 import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
 /** The source of a message: its own queue or a waiting room, or the suspects lane. */
@@ -24,19 +35,14 @@ export type Lane = 'queue' | 'suspects';
 
 type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
-/** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
+// The limits of the table above.
 const CRASHES = 5;
-/** Fewer suffice in a waiting room: its claims count crashes alone, and no lost connection. */
 export const CRASHES_OF_ROOM = 3;
-/** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
 const CRASHES_OF_BATCH = 3;
-/**
- * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
- * crashes, but a member that kills may do so again before that is done.
- */
 export const CRASHES_UNOPENED = 12;
 const FAILURES = 5;
 
+/** The rejection of a message that reached its last limit of crashes. */
 export const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** Decides how to treat a message, given the number of members in its source. */
