@@ -1,4 +1,4 @@
-import type { Action, JsonSchema, AuditNode, PayloadMember } from './action.ts';
+import type { Action, AuditNode, JsonSchema, PayloadMember } from './action.ts';
 import { acceptedSchema, objectSchema, orNull, required } from './members.ts';
 
 const guidSchema = { type: 'string', format: 'uuid' };

@@ -1,5 +1,5 @@
 import type { PublishingFigures } from './line-metrics.ts';
-import type { Publication, Source, Destination, OnSettled } from './messages.ts';
+import type { Destination, OnSettled, Publication, Source } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
 
 /** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */

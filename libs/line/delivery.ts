@@ -1,19 +1,19 @@
 import {
+  asideHeaders,
   isRejection,
-  reject,
+  laterVersionOf,
   type Message,
   type Publication,
   type Recorded,
+  reject,
   type Rejection,
+  rejectNewer,
   type WaitedFor,
   type Waiting,
-  asideHeaders,
-  laterVersionOf,
-  rejectNewer,
 } from './messages.ts';
-import type { InterfaceName, WaitingReason, ByHand } from './outcomes.ts';
-import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
+import type { ByHand, InterfaceName, WaitingReason } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
+import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
 
 /** One notification for one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = DeliveryNote & {

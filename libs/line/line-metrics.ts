@@ -1,6 +1,6 @@
-import { gaugeOnDemand, type Metrics, CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics';
+import { CounterOnDemand, gaugeOnDemand, HistogramOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Destination } from './messages.ts';
-import { whyOf, type Outcome } from './outcomes.ts';
+import { type Outcome, whyOf } from './outcomes.ts';
 
 const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;
 

@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import { throttledWarning, type Log } from '@waybell/runtime/log';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';

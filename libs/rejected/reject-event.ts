@@ -1,16 +1,16 @@
+import type { Invalid } from '@waybell/events/event';
 import {
   type Message,
-  type Outgoing,
-  type Rejection,
   NEWER_FORMAT,
+  type Outgoing,
   type Publication,
   reject,
+  type Rejection,
   rejectNewer,
 } from '@waybell/line/messages';
 import { isOwnFault } from '@waybell/line/reasons';
-import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
 import { noticesExchange } from '@waybell/line/topology';
-import type { Invalid } from '@waybell/events/event';
+import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
 
 /** Reasons that mean a wrong key or action. */
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);

@@ -1,8 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { PauseReasons, type ConsumeCallbacks, type Consumer } from '../broker.ts';
+import { type ConsumeCallbacks, type Consumer, PauseReasons } from '../broker.ts';
 import {
-  newSourceId,
   type Message,
+  newSourceId,
   type Outgoing,
   type Publication,
   type Rejection,

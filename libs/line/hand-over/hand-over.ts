@@ -108,7 +108,7 @@ function apply<M>(transition: Transition<M>, input: Input): void {
     case 'flush due':
       return sendings.flush(transition);
     case 'slow':
-      return storeSlowMembers(transition, input.sources);
+      return leaseSlowMembers(transition, input.sources);
     case 'leased':
       return adoptLease(transition, input);
     default:
@@ -302,7 +302,7 @@ function loseSource<M>(transition: Transition<M>, id: number): void {
  * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: another store
  * may be searched for those, and finding one there means that another process has it.
  */
-function storeSlowMembers<M>({ state, effects }: Transition<M>, sources: ReadonlySet<number>): void {
+function leaseSlowMembers<M>({ state, effects }: Transition<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {
     if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
     if (member.message.deliveryCount > 0) continue;

@@ -1,14 +1,14 @@
+import type { ChannelModel } from 'amqplib';
 import { systemClock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { onConnection, connectOnce, withoutRight } from './connect-once.ts';
-import { statesOf, type NamedState } from '../broker/depth.ts';
-import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
-import type { ChannelModel } from 'amqplib';
+import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
+import { type NamedState, statesOf } from '../broker/depth.ts';
+import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
-import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
-import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
+import { connectOnce, onConnection, withoutRight } from './connect-once.ts';
+import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
 
 /** The rejected queue, held exclusively by one request. */
 type RejectedInHand = Pick<RejectedQueue, 'messages' | 'remove'> & {
