@@ -1,3 +1,4 @@
+/** An event that keeps the contract with upstream; or why it does not (`Invalid`), and which of its members the contract does not know. */
 import type { Action, PayloadMember } from '@waybell/catalog/action';
 import { isObject, type JsonObject, pointerTo, printable } from './json.ts';
 import type { JsonFault } from './read-json.ts';

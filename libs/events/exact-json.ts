@@ -1,3 +1,4 @@
+/** JSON for code that computes: reads and writes numbers without rounding. */
 import { types } from 'node:util';
 import { type Invalid, invalidAt, type InvalidReason } from './event.ts';
 import { isArray, isObject, isSameNumber, JsonNumber, type JsonValue, pointer, wholeDigits } from './json.ts';

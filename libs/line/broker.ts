@@ -23,7 +23,7 @@ export type Broker = AsyncDisposable & {
 };
 
 export type Consumer = {
-  /** Stops taking until every reason is resumed; held messages stay held. Resolves when nothing more will arrive. */
+  /** Stops taking until every reason is resumed; messages in hand stay there. Resolves when nothing more will arrive. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
   /** Messages taken and not settled. */

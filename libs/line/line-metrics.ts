@@ -1,3 +1,4 @@
+/** Metrics of the line: what came of each message, what is in hand, and what is unconfirmed. */
 import { CounterOnDemand, gaugeOnDemand, HistogramOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Destination } from './messages.ts';
 import { type Outcome, whyOf } from './outcomes.ts';

@@ -136,7 +136,7 @@ function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: 
 }
 
 /**
- * The exchanges and queues that each service, command and upstream uses. Permissions (`operating/permissions.ts`) and readiness
+ * The exchanges and queues that each service, command and upstream uses. Permissions and readiness
  * follow from it.
  */
 export const USES = {

@@ -182,14 +182,14 @@ const GONE = 410;
  * reported at once.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
-  const told: Outgoing[] = [{ kind: 'outcome', outcome }];
+  const effects: Outgoing[] = [{ kind: 'outcome', outcome }];
   const { delivery, subscription, generation, at } = outcome;
   const end = { delivery, subscription, generation, at };
   if (outcome.kind === 'delivered') {
-    if (reportsSuccess) told.push({ kind: 'end', end: { ...end, isDelivered: true } });
-    return told;
+    if (reportsSuccess) effects.push({ kind: 'end', end: { ...end, isDelivered: true } });
+    return effects;
   }
-  if (outcome.kind === 'dropped') return told;
+  if (outcome.kind === 'dropped') return effects;
   const { reason, status } = 'answer' in outcome ? outcome.answer : { reason: outcome.reason };
   if (outcome.kind === 'exhausted' && outcome.byHand !== 'test') {
     const isCounted = 'answer' in outcome && outcome.byHand === undefined;
@@ -200,11 +200,11 @@ export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {
       ...(status !== undefined && { status }),
       ...(!isCounted && { isUncounted: true as const }),
     };
-    told.push({ kind: 'end', end: failed });
+    effects.push({ kind: 'end', end: failed });
   }
   if (status === GONE && outcome.byHand === undefined)
-    told.push({ kind: 'end', end: { ...end, isDelivered: false, isGone: true } });
-  return told;
+    effects.push({ kind: 'end', end: { ...end, isDelivered: false, isGone: true } });
+  return effects;
 }
 
 const ENDS_VERSION = 2;

@@ -22,7 +22,7 @@ import { suspectsQueue } from './topology.ts';
 export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> &
   TracedStep<M> & {
     queues: readonly string[];
-    /** Limit of messages held, and so handled, at once over all queues. */
+    /** Limit of messages in hand, and so handled, at once over all queues. */
     inHandLimit: InHandLimit;
     handle: Handler<M>;
     gathering?: Gathering<M>;
@@ -55,7 +55,7 @@ export type RunningStep = AsyncDisposable & {
   taken(): number;
   /** Mean number of messages in recently published batches. */
   perBatch(): number;
-  /** Takes no more until every reason is resumed; finishes held messages. */
+  /** Takes no more until every reason is resumed; finishes messages in hand. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
 };
@@ -177,7 +177,7 @@ class StepRunner<M> implements RunningStep {
 export type GateOptions = {
   clock: Clock;
   log: Log;
-  /** Messages are held during a short outage, and given back after this time. */
+  /** Messages are deferred during a short outage, and given back after this time. */
   holdMs: number;
   /** Awaited before messages are given back, to stop taking: they would otherwise be redelivered at once. */
   beforeGivingBack: () => Promise<void>;
@@ -268,7 +268,7 @@ const ONE_AT_A_TIME = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
 
 /**
  * Takes suspects one at a time, and only while nothing else is likely to crash the process, so that a crash is counted against
- * the right message: none for a while after the start of the process, and none while a redelivered message from elsewhere is in
+ * the right message: none for a while after the start of the process, and none while a redelivered message of another lane is in
  * hand.
  */
 class SuspectsLane {

@@ -145,7 +145,7 @@ async function connectStores(
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
-    // A service with a waiting room looks receivers up.
+    // A service with a waiting room queries receivers by key.
     postgres: connect(config.waiting && { settings: BY_KEY }),
     waiting: config.waiting && {
       store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),

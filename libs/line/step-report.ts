@@ -169,7 +169,7 @@ export type TracedStep<M> = {
 type OpenSpans = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
 
 /**
- * Records a span for each message that a step holds, from taking it until it has left. Writes the span's `traceparent` into the message,
+ * Records a span for each message that a step has in hand, from taking it until it has left. Writes the span's `traceparent` into the message,
  * so that everything the message causes becomes a child of that span.
  */
 export class StepSpans<M> {

@@ -1,3 +1,7 @@
+/**
+ * The bodies that receivers get, as both specifications say. A revision has two forms: the plain one, and one with the changes of the
+ * fields that a subscription is limited to (`changesAmong`).
+ */
 import type { AuditNode, PayloadMember, RevisionMember } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import type { Event } from '@waybell/events/event';

@@ -56,7 +56,7 @@ export class ConsumedChannel {
     return taken;
   }
 
-  /** Marks the channel as closed and returns the messages it held: the broker has requeued them. */
+  /** Marks the channel as closed and returns what was in hand on it: the broker has requeued them. */
   lose(): Iterable<ConsumedMessage> {
     this.#isOpen = false;
     return this.#inHand;

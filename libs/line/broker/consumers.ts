@@ -304,5 +304,5 @@ async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promi
 }
 
 function inHandOf(queues: readonly QueueConsumer[]): number {
-  return queues.reduce((sum, { inHand: held }) => sum + held, 0);
+  return queues.reduce((sum, { inHand }) => sum + inHand, 0);
 }

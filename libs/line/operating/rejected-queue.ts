@@ -1,3 +1,7 @@
+/**
+ * The rejected queue as operators read it, and how its messages are read back into their original form. `libs/rejected` lists, retries
+ * and removes them.
+ */
 import { createHash } from 'node:crypto';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
