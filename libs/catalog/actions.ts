@@ -1,5 +1,5 @@
 import type { Action, Interface } from './action.ts';
-import { damageActions, carrierOrderActions } from './carrier.ts';
+import { carrierOrderActions, damageActions } from './carrier.ts';
 import { escalationActions } from './shipper/escalations.ts';
 import { insuranceActions } from './shipper/insurance.ts';
 import { loadRequestActions } from './shipper/load-requests.ts';

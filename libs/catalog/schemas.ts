@@ -1,4 +1,5 @@
-import type { Action, JsonSchema, AuditNode, PayloadMember } from './action.ts';
+/** JSON Schemas that follow from the catalog: of events, as upstream publishes them, and of notifications, as receivers get them. */
+import type { Action, AuditNode, JsonSchema, PayloadMember } from './action.ts';
 import { acceptedSchema, objectSchema, orNull, required } from './members.ts';
 
 const guidSchema = { type: 'string', format: 'uuid' };

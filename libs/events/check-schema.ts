@@ -1,9 +1,9 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Action } from '@waybell/catalog/action';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
-import type { Action } from '@waybell/catalog/action';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { isGuid } from './guid.ts';
 import type { InvalidReason } from './event.ts';
+import { isGuid } from './guid.ts';
 import { isDate, isTimestamp } from './timestamp.ts';
 
 /** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */

@@ -1,3 +1,4 @@
+/** The body of a message without its content encoding and in UTF-8. */
 import { gunzipSync } from 'node:zlib';
 import type { Invalid } from './event.ts';
 

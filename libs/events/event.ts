@@ -1,7 +1,8 @@
+/** An event that keeps the contract with upstream; or why it does not (`Invalid`), and which of its members the contract does not know. */
 import type { Action, PayloadMember } from '@waybell/catalog/action';
-import { type JsonObject, printable, isObject, pointerTo } from './json.ts';
-import type { Timestamp } from './timestamp.ts';
+import { isObject, type JsonObject, pointerTo, printable } from './json.ts';
 import type { JsonFault } from './read-json.ts';
+import type { Timestamp } from './timestamp.ts';
 
 /** An event that keeps the contract with upstream, ready to be announced. */
 export type Event = {

@@ -1,7 +1,8 @@
-import { JsonNumber, isArray, isObject, type JsonValue, isSameNumber, wholeDigits, pointer } from './json.ts';
-import { readJson, type JsonReading } from './read-json.ts';
+/** JSON for code that computes: reads and writes numbers without rounding. */
 import { types } from 'node:util';
-import { invalidAt, type Invalid, type InvalidReason } from './event.ts';
+import { type Invalid, invalidAt, type InvalidReason } from './event.ts';
+import { isArray, isObject, isSameNumber, JsonNumber, type JsonValue, pointer, wholeDigits } from './json.ts';
+import { type JsonReading, readJson } from './read-json.ts';
 
 /** A number as code uses it: a `bigint` is a whole one that no double holds, a `JsonNumber` any other. */
 export type Numeric = number | bigint | JsonNumber;

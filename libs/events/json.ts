@@ -1,3 +1,8 @@
+/**
+ * JSON as it was written: values whose numbers keep every digit (`JsonNumber`, and the exact value of one), and the places of
+ * members in it.
+ */
+
 declare global {
   interface JSON {
     /** ECMAScript 2026: what `stringify` writes as it stands. */
@@ -23,11 +28,66 @@ export class JsonNumber {
   }
 }
 
+/** The text of a number as it was written; undefined of anything else. */
+export function digitsOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return value instanceof JsonNumber ? value.text : undefined;
+}
+
+/** A JSON number, digit for digit. */
+export function numberOf(text: string): number | JsonNumber {
+  const number = Number(text);
+  return String(number) === text ? number : new JsonNumber(text);
+}
+
+/** Whether two JSON numbers have the same decimal value: `100.0` and `1e2` do, at any length and any exponent. */
+export function isSameNumber(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [left, right] = [readDecimal(one), readDecimal(other)];
+  return left.digits === right.digits && left.isNegative === right.isNegative && left.exponent === right.exponent;
+}
+
+/** Whether a JSON number is a whole one, as `1.0` and `25e-1` are and are not. */
+export function isWhole(text: string): boolean {
+  return readDecimal(text).exponent >= 0n;
+}
+
+/** More zeros than any field has: an exponent must not make gigabytes of digits. */
+const MOST_ZEROS = 1_000n;
+
+/** The digits of a whole number, however it is written: `1.5e3` is `1500`. Undefined of another, and of one with very many zeros. */
+export function wholeDigits(text: string): string | undefined {
+  const { isNegative, digits, exponent } = readDecimal(text);
+  if (digits === '') return '0';
+  if (exponent < 0n || exponent > MOST_ZEROS) return undefined;
+  return `${isNegative ? '-' : ''}${digits}${'0'.repeat(Number(exponent))}`;
+}
+
+/** A number's exact value: `digits` × 10^`exponent`, `digits` without zeros at either end; zero has none. */
+type Decimal = { isNegative: boolean; digits: string; exponent: bigint };
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+function readDecimal(text: string): Decimal {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  const written = whole + fraction;
+  const start = firstOther(written, 0, 1);
+  if (start === written.length) return { isNegative: false, digits: '', exponent: 0n };
+  const end = firstOther(written, written.length - 1, -1) + 1;
+  const shift = written.length - end - fraction.length;
+  return { isNegative: sign === '-', digits: written.slice(start, end), exponent: BigInt(exponent) + BigInt(shift) };
+}
+
+/** The index at which the zeros that begin at `index` end, going in steps of `step`. */
+function firstOther(digits: string, index: number, step: 1 | -1): number {
+  let at = index;
+  while (digits[at] === '0') at += step;
+  return at;
+}
+
 /** Its members are its own, in the order received, `__proto__` among them: look up only names that no prototype has. */
 export type JsonObject = { readonly [name: string]: JsonValue };
 export type JsonValue = null | boolean | string | number | JsonNumber | readonly JsonValue[] | JsonObject;
-
-const INDEX = /^\d+$/;
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
@@ -36,6 +96,8 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 export function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
+
+const INDEX = /^\d+$/;
 
 export function objectOf(members: ReadonlyMap<string, JsonValue>): JsonObject {
   const object: Record<string, JsonValue> = {};
@@ -49,18 +111,6 @@ export function objectOf(members: ReadonlyMap<string, JsonValue>): JsonObject {
   // JavaScript puts names such as `2` first; an object that has one says itself in which order they came.
   const names = [...members.keys()];
   return new Proxy(object, { ownKeys: () => names });
-}
-
-/** A JSON number, digit for digit. */
-export function numberOf(text: string): number | JsonNumber {
-  const number = Number(text);
-  return String(number) === text ? number : new JsonNumber(text);
-}
-
-/** The text of a number as it was written; undefined of anything else. */
-export function digitsOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return value instanceof JsonNumber ? value.text : undefined;
 }
 
 /** The value as compact JSON text: numbers digit for digit, members in order, lone surrogates as `\udXXX`. */
@@ -103,49 +153,4 @@ export function printable(text: string): string {
     .slice(1, -1)
     .replaceAll(String.raw`\"`, '"')
     .replaceAll('\x7f', String.raw`\u007f`);
-}
-
-/** A number's exact value: `digits` × 10^`exponent`, `digits` without zeros at either end; zero has none. */
-type Decimal = { isNegative: boolean; digits: string; exponent: bigint };
-
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
-/** Whether two JSON numbers have the same decimal value: `100.0` and `1e2` do, at any length and any exponent. */
-export function isSameNumber(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [left, right] = [readDecimal(one), readDecimal(other)];
-  return left.digits === right.digits && left.isNegative === right.isNegative && left.exponent === right.exponent;
-}
-
-/** Whether a JSON number is a whole one, as `1.0` and `25e-1` are and are not. */
-export function isWhole(text: string): boolean {
-  return readDecimal(text).exponent >= 0n;
-}
-
-/** More zeros than any field has: an exponent must not make gigabytes of digits. */
-const MOST_ZEROS = 1_000n;
-
-/** The digits of a whole number, however it is written: `1.5e3` is `1500`. Undefined of another, and of one with very many zeros. */
-export function wholeDigits(text: string): string | undefined {
-  const { isNegative, digits, exponent } = readDecimal(text);
-  if (digits === '') return '0';
-  if (exponent < 0n || exponent > MOST_ZEROS) return undefined;
-  return `${isNegative ? '-' : ''}${digits}${'0'.repeat(Number(exponent))}`;
-}
-
-function readDecimal(text: string): Decimal {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
-  const written = whole + fraction;
-  const start = firstOther(written, 0, 1);
-  if (start === written.length) return { isNegative: false, digits: '', exponent: 0n };
-  const end = firstOther(written, written.length - 1, -1) + 1;
-  const shift = written.length - end - fraction.length;
-  return { isNegative: sign === '-', digits: written.slice(start, end), exponent: BigInt(exponent) + BigInt(shift) };
-}
-
-/** The index at which the zeros that begin at `index` end, going in steps of `step`. */
-function firstOther(digits: string, index: number, step: 1 | -1): number {
-  let at = index;
-  while (digits[at] === '0') at += step;
-  return at;
 }

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import type { Action, Party } from '@waybell/catalog/action';
 import { actionKey, actions, findAction } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/names';
+import { envelopeNames } from '@waybell/catalog/schemas';
 import { checkSchema } from './check-schema.ts';
 import { decodeBody, toUtf8 } from './decode-body.ts';
-import { type Event, invalidAt, type Invalid, UnknownFinder } from './event.ts';
+import { type Event, type Invalid, invalidAt, UnknownFinder } from './event.ts';
 import { lowerGuid } from './guid.ts';
-import { isObject, type JsonObject, type JsonValue, toPlain, printable } from './json.ts';
+import { isObject, type JsonObject, type JsonValue, printable, toPlain } from './json.ts';
 import { readJson } from './read-json.ts';
 import { readTimestamp } from './timestamp.ts';
-import { envelopeNames } from '@waybell/catalog/schemas';
 
 /** The parts of an AMQP message that an event is read from. */
 export type EventMessage = {

@@ -1,5 +1,5 @@
 import type { PublishingFigures } from './line-metrics.ts';
-import type { Publication, Source, Destination, OnSettled } from './messages.ts';
+import type { Destination, OnSettled, Publication, Source } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
 
 /** The line's interface to RabbitMQ. It publishes and consumes on separate connections, so that neither can block the other. */
@@ -23,7 +23,7 @@ export type Broker = AsyncDisposable & {
 };
 
 export type Consumer = {
-  /** Stops taking until every reason is resumed; held messages stay held. Resolves when nothing more will arrive. */
+  /** Stops taking until every reason is resumed; messages in hand stay there. Resolves when nothing more will arrive. */
   pause(reason: string): Promise<void>;
   resume(reason: string): void;
   /** Messages taken and not settled. */

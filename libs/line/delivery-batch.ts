@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
-import { reject, type Message, type Publication, type Rejection, laterVersionOf, rejectNewer } from './messages.ts';
+import { laterVersionOf, type Message, type Publication, reject, type Rejection, rejectNewer } from './messages.ts';
 
 export const deliveriesContentType = 'application/vnd.waybell.deliveries';
 const MEMBER_CONTENT_TYPE = 'application/json';

@@ -1,19 +1,24 @@
+/**
+ * A delivery: one notification on its way to one subscription. How it is published to its queue, to a retry queue, to the waiting
+ * queue and into a room, and how a message is read as one. All but its body travels in one compact property, the note.
+ */
 import {
+  asideHeaders,
+  type Destination,
   isRejection,
-  reject,
+  laterVersionOf,
   type Message,
   type Publication,
   type Recorded,
+  reject,
   type Rejection,
+  rejectNewer,
   type WaitedFor,
   type Waiting,
-  asideHeaders,
-  laterVersionOf,
-  rejectNewer,
 } from './messages.ts';
-import type { InterfaceName, WaitingReason, ByHand } from './outcomes.ts';
-import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
+import type { ByHand, InterfaceName, WaitingReason } from './outcomes.ts';
 import { deliveriesExchange, deliveryQueue, retryExchange, retryKey, waitingExchange } from './topology.ts';
+import type { RowKey, TakenRow } from './waiting-room/waiting-store.ts';
 
 /** One notification for one subscription. `guid` is the message guid that receivers see. */
 export type Delivery = DeliveryNote & {
@@ -31,6 +36,26 @@ export type Delivery = DeliveryNote & {
   /** The exact bytes to POST. */
   body: Buffer;
   traceparent?: string;
+};
+
+/** A delivery without its body, guid and action. Times are milliseconds since the epoch. */
+type DeliveryNote = {
+  subscription: string;
+  /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
+  generation: number;
+  event: string;
+  attempt: number;
+  /**
+   * Present if requested by hand: why, and the number of its first attempt, as earlier attempts were made at other times.
+   * `isRetried`: a test that is retried like an event's delivery, instead of one attempt.
+   */
+  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
+  /** When the router made it, or when it was requested by hand. */
+  createdAt: number;
+  /** When its first attempt began; equal to `createdAt` until then. */
+  beganAt: number;
+  /** When this attempt was due, by the clock of the process that made the previous one; a first attempt is due at `createdAt`. */
+  dueAt?: number;
 };
 
 /** `room`: 32 hexadecimal digits. */
@@ -116,9 +141,7 @@ export function asWaited({ room, publication: waited, why, isForgotten }: TakenR
 
 type HowTaken = { crashes: number; isOverLimit: boolean };
 
-type To = Pick<Publication, 'exchange' | 'routingKey'>;
-
-function publication(delivery: Delivery, type: string, { exchange, routingKey }: To): Publication {
+function publication(delivery: Delivery, type: string, { exchange, routingKey }: Destination): Publication {
   const { guid, body, traceparent } = delivery;
   const whole: Publication = {
     kind: 'publish',
@@ -173,7 +196,7 @@ function readType(type = ''): ActionType | undefined {
   return lastRead;
 }
 
-/** The row of a suspect, if it was one, is about to be settled. */
+/** The row of a suspect, if it has one, is about to be deleted. */
 function mayWait({ waited, isSuspect, deliveryCount, cameBefore, mayWait: isSaidTo }: Message): boolean {
   return waited === undefined && isSuspect !== true && (isSaidTo === true || cameBefore === true || deliveryCount > 0);
 }
@@ -188,26 +211,6 @@ export function reportRejectedDelivery(now: () => number) {
     return [{ kind: 'outcome', outcome: { kind: 'rejected', ...of, at: now(), reason, detail } }];
   };
 }
-
-/** A delivery without its body, guid and action. Times are milliseconds since the epoch. */
-type DeliveryNote = {
-  subscription: string;
-  /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
-  generation: number;
-  event: string;
-  attempt: number;
-  /**
-   * Present if requested by hand: why, and the number of its first attempt, as earlier attempts were made at other times.
-   * `isRetried`: a test that is retried like an event's delivery, instead of one attempt.
-   */
-  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
-  /** When the router made it, or when it was requested by hand. */
-  createdAt: number;
-  /** When its first attempt began; equal to `createdAt` until then. */
-  beganAt: number;
-  /** When this attempt was due, by the clock of the process that made the previous one; a first attempt is due at `createdAt`. */
-  dueAt?: number;
-};
 
 const NOTE_VERSION = 1;
 

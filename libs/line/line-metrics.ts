@@ -1,6 +1,7 @@
-import { gaugeOnDemand, type Metrics, CounterOnDemand, HistogramOnDemand } from '@waybell/runtime/metrics';
+/** Metrics of the line: what came of each message, what is in hand, and what is unconfirmed. */
+import { CounterOnDemand, gaugeOnDemand, HistogramOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import type { Destination } from './messages.ts';
-import { whyOf, type Outcome } from './outcomes.ts';
+import { type Outcome, whyOf } from './outcomes.ts';
 
 const STEP_RESULTS = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'] as const;
 

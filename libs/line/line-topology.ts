@@ -1,8 +1,12 @@
+/**
+ * The topology of all actions of the catalog, and who uses which part of it: the retry schedule (`scheduleSettings`), the exchanges
+ * and queues of each service, command and upstream (`USES`), and what follows from these: the names that readiness checks, and
+ * RabbitMQ's permissions. `topology.ts` has the names and queues themselves, without the catalog.
+ */
 import { actionKey, actions, reports } from '@waybell/catalog/actions';
+import { durations } from '@waybell/runtime/environment';
+import type { InterfaceName } from './outcomes.ts';
 import {
-  retryQueue,
-  topology,
-  type Topology,
   deactivatorQueue,
   deliveriesExchange,
   deliveryQueue,
@@ -18,17 +22,18 @@ import {
   rejectedReader,
   rejectionsQueue,
   retryExchange,
+  retryQueue,
   returnsExchange,
   routerQueue,
   STEPS,
   straysQueue,
   suspectsExchange,
   suspectsQueue,
+  topology,
+  type Topology,
   waitingExchange,
   waitingQueue,
 } from './topology.ts';
-import { durations } from '@waybell/runtime/environment';
-import type { InterfaceName } from './outcomes.ts';
 
 /** Returns the topology of all actions of the catalog, with the retry queues that the schedule needs. */
 export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: number; quorumSize: number }): Topology {
@@ -40,17 +45,6 @@ export function lineTopology(options: { schedule: Schedule; eventsLimitBytes: nu
     eventsLimitBytes: options.eventsLimitBytes,
     quorumSize: options.quorumSize,
   });
-}
-
-/** Lists the retry queues of these actions. */
-function retryQueues(schedule: Schedule, actionKeys: readonly string[]): string[] {
-  const delaysMs = retryDelaysMs(schedule);
-  return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
-}
-
-/** Returns the distinct delays of each action, by its key. */
-function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
-  return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }
 
 /**
@@ -72,6 +66,17 @@ export type Schedule = Record<InterfaceName, readonly number[]>;
 
 export function readSchedule(settings: { SHIPPER_RETRY_DELAYS: number[]; CARRIER_RETRY_DELAYS: number[] }): Schedule {
   return { shipper: settings.SHIPPER_RETRY_DELAYS, carrier: settings.CARRIER_RETRY_DELAYS };
+}
+
+/** Lists the retry queues of these actions. */
+function retryQueues(schedule: Schedule, actionKeys: readonly string[]): string[] {
+  const delaysMs = retryDelaysMs(schedule);
+  return actionKeys.flatMap((key) => delaysMs.get(key)?.map((delayMs) => retryQueue(key, delayMs)) ?? []);
+}
+
+/** Returns the distinct delays of each action, by its key. */
+function retryDelaysMs(schedule: Schedule): Map<string, number[]> {
+  return new Map(actions.map((action) => [actionKey(action), [...new Set(schedule[action.interface])]]));
 }
 
 /**
@@ -131,7 +136,7 @@ function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: 
 }
 
 /**
- * The exchanges and queues that each service, command and upstream uses. Permissions (`operating/permissions.ts`) and readiness
+ * The exchanges and queues that each service, command and upstream uses. Permissions and readiness
  * follow from it.
  */
 export const USES = {

@@ -1,14 +1,26 @@
 /**
- * The messages of the line. A step is a `Handler`: it takes a batch of messages and returns the effects of each. It does not
- * publish and does not acknowledge; `hand-over/` decides when both are done.
+ * The messages of the line, and what handlers make of them. A step is a `Handler`: it gets a batch of messages and returns the
+ * effects of each. It does not publish and does not acknowledge; `hand-over/` decides when both are done.
+ *
+ *   Source ─▶ Message ─▶ Parse ─▶ Handler ─▶ Fate: its effects (`Outgoing`) ─┬─ Publication   to a queue
+ *                          └────▶ Rejection                                  ├─ Waiting       into a room
+ *                                                                            ├─ Rejection     the message itself, to the rejected queue
+ *                                                                            └─ Recorded, Ended   in batches of many messages
  */
 import type { DeliveryEnd, Outcome, WaitingReason } from './outcomes.ts';
 
-/** A message as it came from a queue. */
-export type Message = {
+/** A message as a step takes it: from a queue, or from a room or table whose rows are handled like messages. */
+export type Message = MessageRoute & MessageContent & MessageHistory & RoomHistory & MessageMarks;
+
+/** How it came to the step. Of a message that was set aside or moved by the broker: how it came before that. */
+export type MessageRoute = {
   queue: string;
   exchange: string;
   routingKey: string;
+};
+
+/** The bytes and properties that were on the wire, as its publisher wrote them. */
+export type MessageContent = {
   body: Buffer;
   messageId?: string;
   type?: string;
@@ -19,28 +31,40 @@ export type Message = {
   traceparent?: string;
   /** Comma-separated `traceparent`s of the parts of a batch; only of parts whose trace is recorded. */
   traceparents?: string;
-  /** Spans are recorded for this message. */
-  isTraced?: true;
   /** The user that published it, verified by the broker; absent if the publisher named none. */
   userId?: string;
+};
+
+/** Earlier deliveries, failures and moves of it, by which the hand-over recognises what may kill a process. */
+export type MessageHistory = {
   /** How often a consumer returned it to the broker; 0 at the first delivery. */
   deliveryCount: number;
   /** Number of processes known to have died with the message in hand; absent if none did. */
   crashes?: number;
-  /** One delivery, from a batch or from elsewhere: published again, it leaves in a batch. */
-  deliveries?: true;
   /** Its batch of several was delivered before, and may be redelivered with it; or it was to wait in a room. */
   cameBefore?: boolean;
-  /** A delivery from the waiting queue: a room may have it already. */
-  mayWait?: true;
-  /** Set aside: it may have killed its process, or its handler threw. */
+  /** From the suspects lane: it may have killed its process, or its handler threw. */
   isSuspect?: boolean;
-  /** How often its handler threw on the suspects lane; failures elsewhere are not counted. */
+  /** How often its handler threw on the suspects lane; failures in its own queue are not counted. */
   failures: number;
   /** Present if the broker itself moved it. */
   death?: Death;
+};
+
+/** Of a delivery or publication that a waiting room had, or may have. */
+export type RoomHistory = {
   /** Present if it waited in a room. */
   waited?: WaitedFor;
+  /** A delivery from the waiting queue: a room may have it already. */
+  mayWait?: true;
+};
+
+/** Facts that are not on the wire: this process sets them. */
+export type MessageMarks = {
+  /** Spans are recorded for this message. */
+  isTraced?: true;
+  /** One delivery, whether from a batch or from a row: published again, it leaves in a batch. */
+  deliveries?: true;
 };
 
 /** Why the broker moved a message (`expired`, `maxlen`, `delivery_limit`, `rejected`), and out of which queue. */
@@ -86,6 +110,8 @@ export function newSourceId(): number {
   return (lastSource += 1);
 }
 
+export type Destination = { readonly exchange: string; readonly routingKey: string };
+
 /** A message to publish, always persistent and mandatory. Headers of a consumed message are never copied. */
 export type Publication = {
   kind: 'publish';
@@ -100,7 +126,7 @@ export type Publication = {
   /** The connection's own user: the broker refuses any other. */
   userId?: string;
   headers?: Record<string, string | number>;
-  /** Dropped if it cannot be published: a hint about something that is stored elsewhere. */
+  /** Dropped if it cannot be published: a hint about something that is stored. */
   mayBeLost?: true;
   /** One delivery: it leaves in a batch, with others to the same queue (`delivery-batch.ts`). */
   deliveries?: true;
@@ -108,126 +134,11 @@ export type Publication = {
   ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
 
-/** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
-export function publishAgain(message: PassedOn, to: Pick<Publication, 'exchange' | 'routingKey'>): Publication {
-  const { body, messageId, type, note, contentType, contentEncoding, traceparent, deliveries } = message;
-  return {
-    kind: 'publish',
-    exchange: to.exchange,
-    routingKey: to.routingKey,
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(traceparent !== undefined && { headers: { traceparent } }),
-    ...(deliveries !== undefined && { deliveries }),
-  };
-}
+/** Why a publication is not, or may not be, in a queue. */
+export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
 
-type PassedOn = Pick<
-  Message,
-  'body' | 'messageId' | 'type' | 'note' | 'contentType' | 'contentEncoding' | 'traceparent' | 'deliveries'
->;
-
-/** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */
-export function withDelayElapsed(publication: Publication): { publication: Publication; afterMs: number } {
-  const { ifKept, ...same } = publication;
-  if (ifKept === undefined) return { publication, afterMs: 0 };
-  const { afterMs, ...to } = ifKept;
-  return { publication: { ...same, ...to }, afterMs };
-}
-
-/** A message that breaks the contract: it goes to the rejected queue with its original bytes. */
-export type Rejection = {
-  kind: 'reject';
-  reason: string;
-  /** Describes the fault, with its place. */
-  detail: string;
-  /** JSON pointer to the fault, if it is in the body. */
-  place?: string;
-};
-
-/** A record of an event's or an attempt's result, for the delivery log. */
-export type Recorded = { kind: 'outcome'; outcome: Outcome };
-
-/** How a delivery ended, for the deactivator. */
-export type Ended = { kind: 'end'; end: DeliveryEnd };
-
-/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
-export type RowKey = { room: string; madeAt: number; id: string };
-
-/** A row of a waiting room (waiting-room/). */
-export type WaitingRow = RowKey & {
-  why: WaitingReason;
-  /** Not due before this many milliseconds have passed; absent: due at once. */
-  afterMs?: number;
-  /** The publication that waits; for a delivery, its publication to the queue of its action. */
-  publication: Publication;
-  /** For a delivery: the account of the room's endpoint, and the subscription of the row. */
-  account?: string;
-  subscription?: string;
-  /** For a publication: the room's name, `<exchange> <routing key>`. */
-  name?: string;
-};
-
-/** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */
-export type Waiting = { kind: 'wait'; row: WaitingRow };
-
-export type Outgoing = Publication | Waiting | Rejection | Recorded | Ended;
-
-/** The result of a message, as its handler reports it. */
-export type Fate =
-  /** Once all that it causes is safe elsewhere, it is acknowledged. */
-  | { kind: 'done'; caused: readonly Outgoing[] | InParts }
-  /** A bug or a poisonous message; or, if the error is `Unavailable`, something that this message needs is away. */
-  | { kind: 'failed'; error: unknown };
-
-/** Reports the result of a message; called once. */
-export type End = (fate: Fate) => void;
-
-/**
- * Handles a batch: messages that came together. First makes the queries for all of them, then resolves with a function that
- * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
- * runs again for each half, so its queries must be safe to repeat. In a step with `once` they must change nothing: repeats
- * among the batch are queried for, and never begun. An error of `begin` is the failure of that one.
- */
-export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
-export type Begin = (place: number, end: End) => void;
-
-/** The effects of one message in parts: the next part is requested when the previous one is safe elsewhere. */
-export type InParts = {
-  /** Returns the next part; undefined after the last. */
-  next(): readonly Outgoing[] | undefined;
-  /** Called once, when no more parts are wanted; some may be left. */
-  end(): void;
-};
-
-/** Parses a message, or returns why it cannot be read. */
-export type Parse<M> = (message: Message) => M | Rejection;
-
-export function reject(reason: string, detail: string, place?: string): Rejection {
-  return { kind: 'reject', reason, detail, ...(place === undefined ? {} : { place }) };
-}
-
-export function isRejection(parsed: unknown): parsed is Rejection {
-  return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
-}
-
-/** Headers on messages that the hand-over moved aside: where each came from and why it was moved. */
-export const asideHeaders = {
-  queue: 'waybell-queue',
-  exchange: 'waybell-exchange',
-  routingKey: 'waybell-routing-key',
-  user: 'waybell-user',
-  failures: 'waybell-failures',
-  reason: 'waybell-reason',
-  detail: 'waybell-detail',
-  at: 'waybell-at',
-  cameBefore: 'waybell-came-before',
-  mayWait: 'waybell-may-wait',
-} as const;
+/** Called once; without an error if the broker has confirmed the message. */
+export type OnSettled = (error: PublishError | undefined) => void;
 
 /** No queue is bound for the message: the broker has dropped it. */
 export class Unroutable extends Error {
@@ -261,14 +172,6 @@ export class TooLarge extends Error {
   }
 }
 
-export type Destination = { readonly exchange: string; readonly routingKey: string };
-
-/** Why a publication is not, or may not be, in a queue. */
-export type PublishError = Unroutable | Unconfirmed | Stalled | TooLarge;
-
-/** Called once; without an error if the broker has confirmed the message. */
-export type OnSettled = (error: PublishError | undefined) => void;
-
 /** Wraps an error of the client library. */
 export function unconfirmed(error: unknown): Unconfirmed {
   return new Unconfirmed(error instanceof Error ? error.message : String(error));
@@ -280,6 +183,67 @@ const TOO_LARGE = /is larger than (?:configured )?max size (\d+)/;
 export function largestIn(reason: string): number | undefined {
   const [, largest] = TOO_LARGE.exec(reason) ?? [];
   return largest === undefined ? undefined : Number(largest);
+}
+
+/** Headers on messages that the hand-over moved aside: where each came from and why it was moved. */
+export const asideHeaders = {
+  queue: 'waybell-queue',
+  exchange: 'waybell-exchange',
+  routingKey: 'waybell-routing-key',
+  user: 'waybell-user',
+  failures: 'waybell-failures',
+  reason: 'waybell-reason',
+  detail: 'waybell-detail',
+  at: 'waybell-at',
+  cameBefore: 'waybell-came-before',
+  mayWait: 'waybell-may-wait',
+} as const;
+
+/** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
+export function publishAgain(
+  message: Omit<MessageContent, 'traceparents' | 'userId'> & Pick<MessageMarks, 'deliveries'>,
+  to: Pick<Publication, 'exchange' | 'routingKey'>,
+): Publication {
+  const { body, messageId, type, note, contentType, contentEncoding, traceparent, deliveries } = message;
+  return {
+    kind: 'publish',
+    exchange: to.exchange,
+    routingKey: to.routingKey,
+    body,
+    ...(messageId !== undefined && { messageId }),
+    ...(type !== undefined && { type }),
+    ...(note !== undefined && { note }),
+    ...(contentType !== undefined && { contentType }),
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(traceparent !== undefined && { headers: { traceparent } }),
+    ...(deliveries !== undefined && { deliveries }),
+  };
+}
+
+/** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */
+export function withDelayElapsed(publication: Publication): { publication: Publication; afterMs: number } {
+  const { ifKept, ...same } = publication;
+  if (ifKept === undefined) return { publication, afterMs: 0 };
+  const { afterMs, ...to } = ifKept;
+  return { publication: { ...same, ...to }, afterMs };
+}
+
+/** A message that breaks the contract: it goes to the rejected queue with its original bytes. */
+export type Rejection = {
+  kind: 'reject';
+  reason: string;
+  /** Describes the fault, with its place. */
+  detail: string;
+  /** JSON pointer to the fault, if it is in the body. */
+  place?: string;
+};
+
+export function reject(reason: string, detail: string, place?: string): Rejection {
+  return { kind: 'reject', reason, detail, ...(place === undefined ? {} : { place }) };
+}
+
+export function isRejection(parsed: unknown): parsed is Rejection {
+  return typeof parsed === 'object' && parsed !== null && 'kind' in parsed && parsed.kind === 'reject';
 }
 
 /**
@@ -298,6 +262,64 @@ export function laterVersionOf(note: string | undefined, known: number): number 
   const [, version] = /^([1-9]\d{0,3}) /.exec(note ?? '') ?? [];
   return Number(version ?? 0) > known ? Number(version) : undefined;
 }
+
+/** A record of an event's or an attempt's result, for the delivery log. */
+export type Recorded = { kind: 'outcome'; outcome: Outcome };
+
+/** How a delivery ended, for the deactivator. */
+export type Ended = { kind: 'end'; end: DeliveryEnd };
+
+/** Identifies a row. `room`: 32 hexadecimal digits. `madeAt`: milliseconds since the epoch. */
+export type RowKey = { room: string; madeAt: number; id: string };
+
+/** A row of a waiting room (waiting-room/). */
+export type WaitingRow = RowKey & {
+  why: WaitingReason;
+  /** Not due before this many milliseconds have passed; absent: due at once. */
+  afterMs?: number;
+  /** The publication that waits; for a delivery, its publication to the queue of its action. */
+  publication: Publication;
+  /** For a delivery: the account of the room's endpoint, and the subscription of the row. */
+  account?: string;
+  subscription?: string;
+  /** For a publication: the room's name, `<exchange> <routing key>`. */
+  name?: string;
+};
+
+/** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */
+export type Waiting = { kind: 'wait'; row: WaitingRow };
+
+export type Outgoing = Publication | Waiting | Rejection | Recorded | Ended;
+
+/** Parses a message, or returns why it cannot be read. */
+export type Parse<M> = (message: Message) => M | Rejection;
+
+/**
+ * Handles a batch: messages that came together. First makes the queries for all of them, then resolves with a function that
+ * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
+ * runs again for each half, so its queries must be safe to repeat. In a step with `once` they must change nothing: repeats
+ * among the batch are queried for, and never begun. An error of `begin` is the failure of that one.
+ */
+export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
+export type Begin = (place: number, end: End) => void;
+
+/** Reports the result of a message; called once. */
+export type End = (fate: Fate) => void;
+
+/** The result of a message, as its handler reports it. */
+export type Fate =
+  /** Once all that it causes is safe, it is acknowledged. */
+  | { kind: 'done'; caused: readonly Outgoing[] | InParts }
+  /** A bug or a poisonous message; or, if the error is `Unavailable`, something that this message needs is away. */
+  | { kind: 'failed'; error: unknown };
+
+/** The effects of one message in parts: the next part is requested when the previous one is safe. */
+export type InParts = {
+  /** Returns the next part; undefined after the last. */
+  next(): readonly Outgoing[] | undefined;
+  /** Called once, when no more parts are wanted; some may be left. */
+  end(): void;
+};
 
 /** Makes a handler from work on a whole batch; the work resolves with the effects of each message, in order. */
 export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (readonly Outgoing[])[]>): Handler<M> {

@@ -1,5 +1,9 @@
+/**
+ * Recognises messages that were handled before, so that a redelivery does not repeat its effects. Marks are kept in Redis, and the
+ * last ones in memory.
+ */
 import { Counter } from 'prom-client';
-import { throttledWarning, type Log } from '@waybell/runtime/log';
+import { type Log, throttledWarning } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
@@ -66,7 +70,7 @@ export function onceInRedis(redis: Redis, { log, metrics }: { log: Log; metrics:
   };
 }
 
-/** Exceeds what any step holds at once. */
+/** Exceeds what any step has in hand at once. */
 const MOST_RECENT = 4_096;
 
 /**

@@ -1,20 +1,22 @@
 /**
- * The format of a batch of outcomes: a line of JSON with the records, the length of a body in its place; then the bodies one after
- * another; all compressed if that is worth it. A byte costs the broker more than compressing it costs here, and records sent
- * together are similar.
+ * The formats in which records and ends travel, many in a message.
+ *
+ * A batch of outcomes is a line of JSON with the records, the length of a body in its place; then the bodies one after another; all
+ * compressed if that is worth it. A byte costs the broker more than compressing it costs here, and records sent together are
+ * similar. A batch of ends, for the deactivator, is plain JSON.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import {
   isRejection,
-  reject,
   type Message,
+  type Outgoing,
   type Publication,
+  reject,
   type Rejection,
   rejectNewer,
-  type Outgoing,
 } from './messages.ts';
-import { isAttempted, type Outcome, type Attempted, type DeliveryEnd } from './outcomes.ts';
-import { outcomesExchange, endsExchange } from './topology.ts';
+import { type Attempted, type DeliveryEnd, isAttempted, type Outcome } from './outcomes.ts';
+import { endsExchange, outcomesExchange } from './topology.ts';
 
 const VERSION = 5;
 const CONTENT_TYPE = 'application/vnd.waybell.outcomes';
@@ -99,6 +101,15 @@ export function charactersOf(outcome: Outcome): number {
 const charactersOfBodies = (outcome: Outcome): number =>
   (bodyOf(outcome)?.length ?? 0) + ('answer' in outcome ? (outcome.answer.body?.length ?? 0) : 0);
 
+/** Reads a batch of outcomes. Rejects a message that this version cannot read. */
+export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejection {
+  try {
+    return readBytes(body);
+  } catch (error) {
+    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** Reads a batch. Throws if this version cannot read the bytes. */
 export function readOutcomes(body: Buffer): Outcome[] {
   const outcomes = readBytes(body);
@@ -132,15 +143,6 @@ function readBytes(body: Buffer): Outcome[] | Rejection {
 /** A record whose body is a number of bytes before it is read. */
 type WithLength = { kind: Outcome['kind']; body?: number | Buffer; kept?: { body?: number | Buffer } };
 
-/** Reads a batch of outcomes. Rejects a message that this version cannot read. */
-export function readBatch({ body }: Pick<Message, 'body'>): Outcome[] | Rejection {
-  try {
-    return readBytes(body);
-  } catch (error) {
-    return reject('not_outcomes', error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** Returns a batch as text, for people. Throws if it cannot be decompressed or is longer than its frame says. */
 export function readable(body: Buffer): Buffer {
   return isCompressed(body) ? zstdDecompressSync(body, { maxOutputLength: decompressedBytes(body) }) : body;
@@ -171,6 +173,8 @@ function bodyOf(outcome: Outcome): string | Buffer | undefined {
   return isAttempted(outcome) ? outcome.body : undefined;
 }
 
+const GONE = 410;
+
 /**
  * Returns the record of an attempt and, if the deactivator needs it, the end of its delivery: for every failure except that of a
  * test, and for a success only if `reportsSuccess`. Two failures are uncounted: a delivery that waited too long says nothing
@@ -178,14 +182,14 @@ function bodyOf(outcome: Outcome): string | Buffer | undefined {
  * reported at once.
  */
 export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {}): Outgoing[] {
-  const told: Outgoing[] = [{ kind: 'outcome', outcome }];
+  const effects: Outgoing[] = [{ kind: 'outcome', outcome }];
   const { delivery, subscription, generation, at } = outcome;
   const end = { delivery, subscription, generation, at };
   if (outcome.kind === 'delivered') {
-    if (reportsSuccess) told.push({ kind: 'end', end: { ...end, isDelivered: true } });
-    return told;
+    if (reportsSuccess) effects.push({ kind: 'end', end: { ...end, isDelivered: true } });
+    return effects;
   }
-  if (outcome.kind === 'dropped') return told;
+  if (outcome.kind === 'dropped') return effects;
   const { reason, status } = 'answer' in outcome ? outcome.answer : { reason: outcome.reason };
   if (outcome.kind === 'exhausted' && outcome.byHand !== 'test') {
     const isCounted = 'answer' in outcome && outcome.byHand === undefined;
@@ -196,14 +200,12 @@ export function recordWithEnd(outcome: Attempted, { reportsSuccess = false } = {
       ...(status !== undefined && { status }),
       ...(!isCounted && { isUncounted: true as const }),
     };
-    told.push({ kind: 'end', end: failed });
+    effects.push({ kind: 'end', end: failed });
   }
   if (status === GONE && outcome.byHand === undefined)
-    told.push({ kind: 'end', end: { ...end, isDelivered: false, isGone: true } });
-  return told;
+    effects.push({ kind: 'end', end: { ...end, isDelivered: false, isGone: true } });
+  return effects;
 }
-
-const GONE = 410;
 
 const ENDS_VERSION = 2;
 
@@ -235,26 +237,6 @@ export function writeEnds(ends: readonly DeliveryEnd[]): Buffer {
   );
 }
 
-function rowOf({ delivery, subscription, generation, isDelivered, at, reason, status }: DeliveryEnd): unknown[] {
-  const why = reason === undefined ? [] : [reason, ...(status === undefined ? [] : [status])];
-  return [delivery, subscription, generation, isDelivered, at, ...why];
-}
-
-type Row = [string, string, number, boolean, number, DeliveryEnd['reason']?, number?];
-
-function readRow([delivery, subscription, generation, isDelivered, at, reason, status]: Row): DeliveryEnd {
-  return {
-    delivery,
-    subscription,
-    generation,
-    isDelivered,
-    at,
-    // Null if only later members are known.
-    ...(reason != null && { reason }),
-    ...(status != null && { status }),
-  };
-}
-
 /** Reads a batch of ends. Rejects a message that this version cannot read. */
 export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejection {
   try {
@@ -271,4 +253,24 @@ export function readEnds({ body }: Pick<Message, 'body'>): DeliveryEnd[] | Rejec
   } catch (error) {
     return reject('not_ends', error instanceof Error ? error.message : String(error));
   }
+}
+
+type Row = [string, string, number, boolean, number, DeliveryEnd['reason']?, number?];
+
+function rowOf({ delivery, subscription, generation, isDelivered, at, reason, status }: DeliveryEnd): unknown[] {
+  const why = reason === undefined ? [] : [reason, ...(status === undefined ? [] : [status])];
+  return [delivery, subscription, generation, isDelivered, at, ...why];
+}
+
+function readRow([delivery, subscription, generation, isDelivered, at, reason, status]: Row): DeliveryEnd {
+  return {
+    delivery,
+    subscription,
+    generation,
+    isDelivered,
+    at,
+    // Null if only later members are known.
+    ...(reason != null && { reason }),
+    ...(status != null && { status }),
+  };
 }

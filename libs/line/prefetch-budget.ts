@@ -17,9 +17,9 @@ export type InHandLimit = {
 export type QueueUse = {
   /** Prefetch counts, oldest first. The first is the floor and stays; the newest is cancelled first. */
   prefetches: readonly number[];
-  /** Messages held, or still to come, of cancelled prefetches. */
+  /** Messages in hand, or still to come, of cancelled prefetches. */
   outstanding: number;
-  /** Recent peak of held messages. */
+  /** Recent peak of messages in hand. */
   peak: number;
   /** Whether all prefetches were used up at once. */
   wasFull: boolean;

@@ -269,7 +269,7 @@ const TLS_REMEDIES: readonly [RegExp, string][] = [
 
 type FailedFacts = { reason: string | null; error: string | null; url: string | null; location: string | null };
 
-/** Returns the remedy that fits what came in a failed attempt, where the reason alone does not tell it. */
+/** Returns the remedy that fits what came in a failed attempt, where the reason alone does not show it. */
 export function closerRemedy({ reason, error, url, location }: FailedFacts): string | undefined {
   if (reason === 'redirect' && location !== null) {
     return isSamePlace(URL.parse(url ?? ''), URL.parse(location)) ? 'Subscribe with the final URL.' : ANSWER_ITSELF;

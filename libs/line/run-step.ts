@@ -1,43 +1,32 @@
-/** Runs a step on the line: takes messages from its queues and lanes, and runs the effects that the hand-over returns. */
+/**
+ * Runs a step on the line: takes messages from its queues and lanes, and runs the effects that the hand-over returns
+ * (`EffectRunner`). Two parts decide when it takes none: the `Gate` shuts while a dependency is away; the `SuspectsLane` takes
+ * messages that may kill the process, one at a time.
+ */
 import type { Tracer } from '@opentelemetry/api';
-import { systemClock, type Clock, type Timer, withTimeout } from '@waybell/runtime/clock';
+import { backoffMs } from '@waybell/runtime/backoff';
+import { type Clock, systemClock, type Timer, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
-import { untilGiven, type Shutdown } from '@waybell/runtime/shutdown';
-import type { ConsumeCallbacks, Consumer, Broker } from './broker.ts';
+import { type Shutdown, untilGiven } from '@waybell/runtime/shutdown';
+import type { Unavailable } from '@waybell/runtime/unavailable';
+import type { Broker, ConsumeCallbacks, Consumer } from './broker.ts';
 import { EffectRunner, type HandOverTools } from './hand-over/effect-runner.ts';
-import type { StepRules } from './hand-over/state.ts';
 import type { Gathering } from './hand-over/gatherers.ts';
+import type { StepRules } from './hand-over/state.ts';
 import type { Handler } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
 import { StepReport, StepSpans, type TracedStep } from './step-report.ts';
-import { backoffMs } from '@waybell/runtime/backoff';
-import type { Unavailable } from '@waybell/runtime/unavailable';
 import { suspectsQueue } from './topology.ts';
 
 export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> &
   TracedStep<M> & {
     queues: readonly string[];
-    /** Limit of messages held, and so handled, at once over all queues. */
+    /** Limit of messages in hand, and so handled, at once over all queues. */
     inHandLimit: InHandLimit;
     handle: Handler<M>;
     gathering?: Gathering<M>;
   };
-
-export type RunningStep = AsyncDisposable & {
-  /**
-   * Lists what the step waits for; empty while it works. A step with `drainsWhileBlocked` works while the broker blocks
-   * publishers.
-   */
-  waitingFor(): string[];
-  /** Number of messages taken since the start. */
-  taken(): number;
-  /** Mean number of messages in recently published batches. */
-  perBatch(): number;
-  /** Takes no more until every reason is resumed; finishes held messages. */
-  pause(reason: string): Promise<void>;
-  resume(reason: string): void;
-};
 
 export type StepTools<M = unknown> = HandOverTools<M> & {
   /** Takes rows of a table, such as deliveries that waited, which are handled like messages from the queues. */
@@ -54,6 +43,21 @@ export type StepTools<M = unknown> = HandOverTools<M> & {
   /** How long after the start the first suspect is taken. */
   suspectsAfterMs?: number;
   clock?: Clock;
+};
+
+export type RunningStep = AsyncDisposable & {
+  /**
+   * Lists what the step waits for; empty while it works. A step with `drainsWhileBlocked` works while the broker blocks
+   * publishers.
+   */
+  waitingFor(): string[];
+  /** Number of messages taken since the start. */
+  taken(): number;
+  /** Mean number of messages in recently published batches. */
+  perBatch(): number;
+  /** Takes no more until every reason is resumed; finishes messages in hand. */
+  pause(reason: string): Promise<void>;
+  resume(reason: string): void;
 };
 
 const HOLD_MS = 10_000;
@@ -104,7 +108,7 @@ class StepRunner<M> implements RunningStep {
       report,
       spans: tools.tracer && new StepSpans(running, tools.tracer),
       onUnavailable: (dependency) => this.#gate.shut(dependency),
-      onCameAgain: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
+      onRedelivered: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
     });
     const main = broker.consume(queues, inHandLimit, this.#runner.taking('queue'));
     const rows = tools.takeRows?.(this.#runner.taking('queue'));
@@ -170,14 +174,10 @@ class StepRunner<M> implements RunningStep {
   }
 }
 
-const BACKOFF = { firstMs: 50, longestMs: 5_000 };
-/** An outage this soon after the last one continues with its delay: the probe succeeds, but the work fails. */
-const SAME_OUTAGE_MS = 10_000;
-
 export type GateOptions = {
   clock: Clock;
   log: Log;
-  /** Messages are held during a short outage, and given back after this time. */
+  /** Messages are deferred during a short outage, and given back after this time. */
   holdMs: number;
   /** Awaited before messages are given back, to stop taking: they would otherwise be redelivered at once. */
   beforeGivingBack: () => Promise<void>;
@@ -186,6 +186,10 @@ export type GateOptions = {
 };
 
 type Outage = { dependency: string; giveBack: Timer };
+
+const BACKOFF = { firstMs: 50, longestMs: 5_000 };
+/** An outage this soon after the last one continues with its delay: the probe succeeds, but the work fails. */
+const SAME_OUTAGE_MS = 10_000;
 
 /** Shuts while a dependency is away, and probes it until it is back. Reports when the outage outlasts `holdMs`. */
 export class Gate {
@@ -260,9 +264,11 @@ const AFTER_START_MS = 5_000;
 const REST_MS = 200;
 const MAY_BE_BLAMED = 'what came again may kill';
 
+const ONE_AT_A_TIME = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };
+
 /**
  * Takes suspects one at a time, and only while nothing else is likely to crash the process, so that a crash is counted against
- * the right message: none for a while after the start of the process, and none while a redelivered message from elsewhere is in
+ * the right message: none for a while after the start of the process, and none while a redelivered message of another lane is in
  * hand.
  */
 class SuspectsLane {
@@ -299,5 +305,3 @@ class SuspectsLane {
     this.pause();
   }
 }
-
-const ONE_AT_A_TIME = { messages: 1, bytes: Number.MAX_SAFE_INTEGER };

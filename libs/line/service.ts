@@ -1,23 +1,23 @@
 /** The common parts of the line's services; each begins with `startService`. */
 import { randomUUID } from 'node:crypto';
-import { applicationName, BY_KEY, connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import { systemClock } from '@waybell/runtime/clock';
-import { watchClock, type ClockWatch } from '@waybell/runtime/clock-watch';
+import { type ClockWatch, watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
 import { Login } from '@waybell/runtime/login';
+import { applicationName, BY_KEY, connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
 import type { brokerConfig, postgresConfig, processConfig, redisConfig } from '@waybell/runtime/process-config';
-import { startProcess, type ProcessParts } from '@waybell/runtime/process-parts';
+import { type ProcessParts, startProcess } from '@waybell/runtime/process-parts';
 import type { Redis, RedisOptions } from '@waybell/runtime/redis';
-import { raiseSequences, relyOnPostgres, relyOnRedis, checkSchema, MIGRATIONS } from '@waybell/runtime/reliance';
+import { checkSchema, MIGRATIONS, raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
 import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
 import type { ClaimedRows } from './claimed/claimed-rows.ts';
-import { publishClaimed, publishRepeatedly, type PublishingClaimed } from './claimed/publish-claimed.ts';
+import { publishClaimed, type PublishingClaimed, publishRepeatedly } from './claimed/publish-claimed.ts';
 import { watchPublishing } from './line-metrics.ts';
-import { onceInRedis, type Once } from './once.ts';
-import { runStep, type RunningStep, type Step, type StepTools } from './run-step.ts';
 import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './line-topology.ts';
-import { waitingIn, WAITING_SETTINGS } from './waiting-room/postgres-waiting-store.ts';
+import { type Once, onceInRedis } from './once.ts';
+import { type RunningStep, runStep, type Step, type StepTools } from './run-step.ts';
+import { WAITING_SETTINGS, waitingIn } from './waiting-room/postgres-waiting-store.ts';
 import { WaitingMetrics } from './waiting-room/waiting-metrics.ts';
 import { WaitingPublications } from './waiting-room/waiting-publications.ts';
 import type { readWaiting, WaitingStore } from './waiting-room/waiting-store.ts';
@@ -145,7 +145,7 @@ async function connectStores(
   const roomsOf = (service: 'router' | 'deliverer') =>
     waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
   return {
-    // A service with a waiting room looks receivers up.
+    // A service with a waiting room queries receivers by key.
     postgres: connect(config.waiting && { settings: BY_KEY }),
     waiting: config.waiting && {
       store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),

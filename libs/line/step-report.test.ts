@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
-import { emptyState, type Report, addMember, newSource, newTurn } from './hand-over/state.ts';
+import { emptyState, type Report, addMember, newSource, newTransition } from './hand-over/state.ts';
 import { reject, type Message, type Outgoing } from './messages.ts';
 import type { Outcome, Routed } from './outcomes.ts';
 import { describeOutgoing, StepReport } from './step-report.ts';
@@ -36,7 +36,7 @@ function handled(...members: readonly Handled[]): Report<Message> {
   const state = emptyState<Message>();
   newSource(state, 1, members.length);
   const rules = { name: 's', parse: (each: Message) => each, now: () => 0 };
-  const turn = newTurn(state, rules);
+  const turn = newTransition(state, rules);
   const member = (what: Handled) => ({ ...addMember(turn, 1, 'queue', message), parsed: message, ...what });
   return { kind: 'handled', members: members.map(member) };
 }

@@ -1,20 +1,21 @@
-import type { Log } from '@waybell/runtime/log';
-import type { Member, Report } from './hand-over/state.ts';
-import { isRejection, type Message, type Outgoing, type Rejection } from './messages.ts';
-import { isAttempted, whyOf, type Outcome } from './outcomes.ts';
-import { lineMetrics, type LineMetrics } from './line-metrics.ts';
-import type { Metrics } from '@waybell/runtime/metrics';
-import { traceIdOf, contextOf, traceparentOf } from '@waybell/runtime/traceparent';
+/** What is visible of a step's work: a log line and metrics for each message (`StepReport`), and a span (`StepSpans`). */
 import {
+  type Attributes,
+  type Context,
   ROOT_CONTEXT,
+  type Span,
   SpanKind,
   SpanStatusCode,
   trace,
-  type Attributes,
-  type Context,
-  type Span,
   type Tracer,
 } from '@opentelemetry/api';
+import type { Log } from '@waybell/runtime/log';
+import type { Metrics } from '@waybell/runtime/metrics';
+import { contextOf, traceIdOf, traceparentOf } from '@waybell/runtime/traceparent';
+import type { Member, Report } from './hand-over/state.ts';
+import { lineMetrics, type LineMetrics } from './line-metrics.ts';
+import { isRejection, type Message, type Outgoing, type Rejection } from './messages.ts';
+import { isAttempted, type Outcome, whyOf } from './outcomes.ts';
 
 type ReportedStep<M> = {
   name: string;
@@ -168,7 +169,7 @@ export type TracedStep<M> = {
 type OpenSpans = { spans: readonly Span[]; begunAt: number; returnedAt?: number };
 
 /**
- * Records a span for each message that a step holds, from taking it until it has left. Writes the span's `traceparent` into the message,
+ * Records a span for each message that a step has in hand, from taking it until it has left. Writes the span's `traceparent` into the message,
  * so that everything the message causes becomes a child of that span.
  */
 export class StepSpans<M> {

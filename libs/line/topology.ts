@@ -165,7 +165,7 @@ const NOTICES_BYTES = 64 * 2 ** 20;
 const NOTICES_MS = 7 * 86_400_000;
 
 /**
- * The content of notices is stored elsewhere too, so they may be lost: the oldest go when there are too many or when they expire.
+ * The content of notices is stored in Postgres too, so they may be lost: the oldest go when there are too many or when they expire.
  */
 function noticeQueue(name: string, bindings: Binding[], quorumSize: number): Queue {
   return {

@@ -1,15 +1,19 @@
-import type { PayloadMember, RevisionMember, AuditNode } from '@waybell/catalog/action';
+/**
+ * The bodies that receivers get, as both specifications say. A revision has two forms: the plain one, and one with the changes of the
+ * fields that a subscription is limited to (`changesAmong`).
+ */
+import type { AuditNode, PayloadMember, RevisionMember } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
 import type { Event } from '@waybell/events/event';
 import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  writeJson,
-  isSameNumber,
   digitsOf,
   isArray,
+  isObject,
+  isSameNumber,
+  type JsonObject,
+  type JsonValue,
   objectOf,
+  writeJson,
 } from '@waybell/events/json';
 import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
 
@@ -93,7 +97,6 @@ function revisionAnnouncer(
 
 // Members are written as what follows a member before: `,"name":value`, for each one that is there. What is null is not,
 // but where the specification shows it.
-
 function shipperNotification({ action, occurredAt, errorMessage }: Event, members: string): Notification {
   const actionDate = writeTimestamp(occurredAt, 'milliseconds');
   const error = writeJson(errorMessage);

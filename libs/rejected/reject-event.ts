@@ -1,16 +1,39 @@
+/**
+ * What follows from an event that cannot be read: why it is rejected (`refuseEvent`), a record for the delivery log, and a notice to
+ * upstream.
+ */
+import type { Invalid } from '@waybell/events/event';
 import {
   type Message,
-  type Outgoing,
-  type Rejection,
   NEWER_FORMAT,
+  type Outgoing,
   type Publication,
   reject,
+  type Rejection,
   rejectNewer,
 } from '@waybell/line/messages';
 import { isOwnFault } from '@waybell/line/reasons';
-import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
 import { noticesExchange } from '@waybell/line/topology';
-import type { Invalid } from '@waybell/events/event';
+import { guidOfBytes, nearestKey, readRejectedEvent, type RejectedEvent } from './read-rejected-event.ts';
+
+/** The notice to upstream of a rejected event; null where a member is unknown or missing. */
+export type Notice = {
+  /** Lower case, as far as it could be read. */
+  guid: string | null;
+  interface: 'shipper' | 'carrier' | null;
+  action: string;
+  reason: string;
+  /** JSON pointer into the body. */
+  place: string | null;
+  /** Describes the fault. */
+  detail: string | null;
+  /** The nearest existing key, if the event named a wrong one. */
+  nearest: string | null;
+  message_id: string | null;
+  routing_key: string;
+  /** ISO 8601. */
+  rejected_at: string;
+};
 
 /** Reasons that mean a wrong key or action. */
 const MISNAMED = new Set(['unroutable', 'unknown_action', 'routing_key_differs', 'not_a_report']);
@@ -67,25 +90,6 @@ function noticeOf(event: RejectedEvent, { message, rejection, at }: Circumstance
   };
   return publishNotice(notice, userId);
 }
-
-/** The notice to upstream of a rejected event; null where a member is unknown or missing. */
-export type Notice = {
-  /** Lower case, as far as it could be read. */
-  guid: string | null;
-  interface: 'shipper' | 'carrier' | null;
-  action: string;
-  reason: string;
-  /** JSON pointer into the body. */
-  place: string | null;
-  /** Describes the fault. */
-  detail: string | null;
-  /** The nearest existing key, if the event named a wrong one. */
-  nearest: string | null;
-  message_id: string | null;
-  routing_key: string;
-  /** ISO 8601. */
-  rejected_at: string;
-};
 
 /** Publishes to the queue of the user that published the event, if it has one; otherwise to the shared queue. */
 export function publishNotice(notice: Notice, userId = ''): Publication {

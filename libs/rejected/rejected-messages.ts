@@ -1,9 +1,8 @@
 /** Operations on the rejected queue, shared by the command line and the API. */
+import { actionKey, actions } from '@waybell/catalog/actions';
+import { type Publication, publishAgain } from '@waybell/line/messages';
 import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import type { RejectedMessage, RejectedQueue } from '@waybell/line/operating/rejected-queue';
-import { publishAgain, type Publication } from '@waybell/line/messages';
-import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
-import { actionKey, actions } from '@waybell/catalog/actions';
 import {
   deactivatorQueue,
   deliveriesExchange,
@@ -16,6 +15,7 @@ import {
   straysExchange,
   waitingExchange,
 } from '@waybell/line/topology';
+import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
 type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 

@@ -1,9 +1,10 @@
-import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
-import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';
+/** Which rejected messages an operator means: by id, reason or key. */
 import { decodeBody } from '@waybell/events/decode-body';
 import { isGuid } from '@waybell/events/guid';
 import { normalizedKey, unescaped } from '@waybell/events/keys';
+import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { readable } from '@waybell/line/outcome-batch';
+import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';
 
 /** Selects rejected messages. */
 export type Selection =

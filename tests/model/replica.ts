@@ -191,7 +191,7 @@ function copied(state: State<Delivery>): State<Delivery> {
     sources: new Map([...state.sources].map(([id, source]) => [id, { ...source, back: [...source.back] }])),
     members: new Map([...state.members].map(([id, member]) => [id, { ...member }])),
     keys: new Map(state.keys),
-    waiting: new Set(state.waiting),
+    deferred: new Set(state.deferred),
     sendings: new Map([...state.sendings].map(([id, sending]) => [id, { ...sending }])),
     bufferedRecords: [...state.bufferedRecords],
   };

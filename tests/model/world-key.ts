@@ -38,7 +38,7 @@ function replicaKey({ state, held, inFlight, own, done, isNew, broken }: Replica
   const works = new Works();
   for (const member of state.members.values()) works.of(member.id, memberKey(member));
   withPlaces([...state.members.values()], works);
-  for (const id of state.waiting) works.of(id, 'waits');
+  for (const id of state.deferred) works.of(id, 'waits');
   for (const { what, shares, isPut, asked } of state.sendings.values()) {
     for (const { member } of shares) works.of(member, `${isPut ? `puts ${asked}` : 'sends'} ${sentKey(what)}`);
   }

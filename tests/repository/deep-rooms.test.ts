@@ -49,7 +49,12 @@ describe('a file is a room: it has two users, or a subject of its own', () => {
     // A migration is a subject of its own, however short: databases remember it.
     const small = product.filter((path) => {
       const [user = '', ...others] = users.get(path) ?? [];
-      return !path.includes('/migrations/') && others.length === 0 && dirname(user) === dirname(path) && read(path).split('\n').length <= SMALL_LINES;
+      return (
+        !path.includes('/migrations/') &&
+        others.length === 0 &&
+        dirname(user) === dirname(path) &&
+        read(path).split('\n').length <= SMALL_LINES
+      );
     });
     expect(small.length <= MOST_SMALL_WITH_ONE_USER ? [] : small).toEqual([]);
   });

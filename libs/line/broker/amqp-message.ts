@@ -1,9 +1,27 @@
-/** Writes messages to AMQP and reads them from it. */
-import type { ConsumeMessage, Options } from 'amqplib';
-import { type Death, type Message, type Publication, asideHeaders } from '../messages.ts';
-import { isSuspectsQueue, rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
+/** Writes messages to AMQP and reads them from it; CloudEvents in binary mode are read as structured JSON. */
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { ConsumeMessage, Options } from 'amqplib';
 import { toUtf8 } from '@waybell/events/decode-body';
+import { asideHeaders, type Death, type Message, type Publication } from '../messages.ts';
+import { isSuspectsQueue, rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
+
+type ReadParts = Pick<ConsumeMessage, 'content' | 'properties'> & {
+  fields: Pick<ConsumeMessage['fields'], 'exchange' | 'routingKey' | 'redelivered'>;
+};
+
+const NO_HEADERS = {};
+
+const WORTH_COPYING = 4;
+
+type Text =
+  | 'messageId'
+  | 'type'
+  | 'note'
+  | 'contentType'
+  | 'contentEncoding'
+  | 'traceparent'
+  | 'traceparents'
+  | 'userId';
 
 /** Reads the parts of a message that the line needs. Ignores headers that any publisher could have written. */
 export function readMessage(queue: string, { content, fields, properties }: ReadParts): Message {
@@ -53,53 +71,13 @@ export function readMessage(queue: string, { content, fields, properties }: Read
   return message;
 }
 
-type ReadParts = Pick<ConsumeMessage, 'content' | 'properties'> & {
-  fields: Pick<ConsumeMessage['fields'], 'exchange' | 'routingKey' | 'redelivered'>;
-};
-
-const NO_HEADERS = {};
-
-const WORTH_COPYING = 4;
-
 /** Copies the bytes if their underlying buffer is much larger, so that keeping them does not keep the whole chunk in memory. */
 function ownBytes(bytes: Buffer): Buffer {
   return bytes.length * WORTH_COPYING < bytes.buffer.byteLength ? Buffer.from(bytes) : bytes;
 }
 
-type Text =
-  | 'messageId'
-  | 'type'
-  | 'note'
-  | 'contentType'
-  | 'contentEncoding'
-  | 'traceparent'
-  | 'traceparents'
-  | 'userId';
-
 function copy(message: Message, member: Text, value: unknown): void {
   if (typeof value === 'string') message[member] = value;
-}
-
-/** Properties of a publication: persistent, and returned by the broker if no queue is bound (`mandatory`). */
-export function publishOptions(publication: Publication): Options.Publish {
-  const { messageId, type, note, contentType, contentEncoding, userId, headers } = publication;
-  const options: Options.Publish = { persistent: true, mandatory: true };
-  if (messageId !== undefined) options.messageId = messageId;
-  if (type !== undefined) options.type = type;
-  if (note !== undefined) options.correlationId = note;
-  if (contentType !== undefined) options.contentType = contentType;
-  if (contentEncoding !== undefined) options.contentEncoding = contentEncoding;
-  if (userId !== undefined) options.userId = userId;
-  if (headers !== undefined) options.headers = headers;
-  return options;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function wholeNumber(value: unknown, otherwise: number): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
 }
 
 /** Reads an entry of `x-death`: reason, queue, and the exchange and key it was published with. Place 0 is the latest. */
@@ -114,6 +92,28 @@ function deathIn(deaths: unknown, place: number): (Death & { exchange: string; r
     routingKey: Array.isArray(keys) ? text(keys[0]) : '',
     isOfPublisher: 'original-expiration' in death,
   };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function wholeNumber(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
+}
+
+/** Properties of a publication: persistent, and returned by the broker if no queue is bound (`mandatory`). */
+export function publishOptions(publication: Publication): Options.Publish {
+  const { messageId, type, note, contentType, contentEncoding, userId, headers } = publication;
+  const options: Options.Publish = { persistent: true, mandatory: true };
+  if (messageId !== undefined) options.messageId = messageId;
+  if (type !== undefined) options.type = type;
+  if (note !== undefined) options.correlationId = note;
+  if (contentType !== undefined) options.contentType = contentType;
+  if (contentEncoding !== undefined) options.contentEncoding = contentEncoding;
+  if (userId !== undefined) options.userId = userId;
+  if (headers !== undefined) options.headers = headers;
+  return options;
 }
 
 /** Prefixes of attribute headers: the AMQP binding of CloudEvents 1.0 defines the first two, Kafka's and HTTP's the others. */

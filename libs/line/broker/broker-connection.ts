@@ -1,12 +1,22 @@
-import { connect, type Channel, type ChannelModel } from 'amqplib';
-import { systemClock, type Clock, withTimeout } from '@waybell/runtime/clock';
-import type { ServerAddress } from '@waybell/runtime/server-address';
-import { placeOf, addressesIn } from '@waybell/runtime/addresses';
+/**
+ * Connections to RabbitMQ that are made again whenever they are lost: `keepConnected` decides when, a `BrokerConnection` is one of
+ * them, from its first packet to its last. Below are the channels on it.
+ */
 import { Duplex, type Writable } from 'node:stream';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
+import { addressesIn, placeOf } from '@waybell/runtime/addresses';
 import { jitteredBackoffMs } from '@waybell/runtime/backoff';
+import { type Clock, systemClock, withTimeout } from '@waybell/runtime/clock';
 import { Login } from '@waybell/runtime/login';
+import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';
 import type { BrokerState } from '../broker.ts';
+
+/** The part of `Log` that connections write to. */
+export type BrokerLog = {
+  info: (facts: object, message: string) => void;
+  warn: (facts: object, message: string) => void;
+};
 
 type BrokerConnectionOptions = ServerAddress & {
   name: string;
@@ -18,6 +28,115 @@ type BrokerConnectionOptions = ServerAddress & {
   /** Sets up channels after each connect. `control` carries no messages, so it is answered whenever the broker reads at all. */
   onOpen: (connection: ChannelModel, control: Channel) => Promise<void>;
 };
+
+export type ReconnectOptions = BrokerConnectionOptions & {
+  /** Shared by all connections of the process. */
+  login?: Login;
+  /** Runs when a connection is lost or could not be set up. */
+  onDown: () => void;
+  onState?: (state: BrokerState) => void;
+};
+
+/** A connection that is made again whenever it is lost. */
+export type ReconnectingConnection = AsyncDisposable & {
+  state(): BrokerState;
+  /** Whether the socket's buffer is full. */
+  isCongested(): boolean;
+  /** Gives up the current connection; a new one is made. */
+  drop(why: string): void;
+};
+
+// Reconnecting and closing use the system clock, not `clock`: they wait for something outside of this process.
+const BACKOFF = { firstMs: 100, longestMs: 2_000 };
+const STOP_LIMIT_MS = 1_000;
+
+/** How often a file is read again while a refused login is not repeated. */
+const READ_AGAIN_MS = 1_000;
+
+/**
+ * Connects in the background and reconnects until disposed. `onOpen` runs after each connect. With several nodes, each attempt goes to
+ * the next one, in a random order. Addresses and credentials are read again after a failure.
+ */
+export function keepConnected(options: ReconnectOptions): ReconnectingConnection {
+  const { name, log, onDown, onState } = options;
+  const login = options.login ?? new Login('RabbitMQ', options);
+  let tried = login.address();
+  let nodes = nodesOf(tried.url);
+  const halt = new AbortController();
+  let current: BrokerConnection | undefined;
+  let known: BrokerState = 'away';
+  const state = () => (current === undefined ? 'away' : current.isBlocked ? 'blocked' : 'writable');
+  const changed = () => {
+    if (state() === known) return;
+    known = state();
+    onState?.(known);
+  };
+  const lose = (connection: BrokerConnection, reason: string) => {
+    if (connection !== current) return;
+    current = undefined;
+    log.warn({ connection: name, server: connection.server, reason }, 'broker.disconnected');
+    onDown();
+    changed();
+    connection.giveUp(reason);
+    void connection.close();
+  };
+  const connectTo = async (url: string) => {
+    const opened = await BrokerConnection.open({ ...options, ...tried, url, onBlocking: changed }, halt.signal);
+    login.succeeded(tried);
+    current = opened;
+    log.info({ connection: name, server: opened.server }, 'broker.connected');
+    changed();
+    return opened;
+  };
+
+  const stayConnected = async () => {
+    for (let failures = 0, attempt = 0; !halt.signal.aborted; failures += 1, attempt += 1) {
+      while (!login.isDue() && !halt.signal.aborted) await systemClock.sleep(READ_AGAIN_MS, halt.signal);
+      if (tried !== login.address()) {
+        tried = login.address();
+        nodes = nodesOf(tried.url);
+      }
+      const url = nodes[attempt % nodes.length] ?? '';
+      try {
+        const opened = await connectTo(url);
+        failures = 0;
+        lose(opened, await opened.ended);
+      } catch (error) {
+        if (halt.signal.aborted) return;
+        const reason = messageOf(login.failed(tried, error, url));
+        log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
+        onDown();
+      }
+      await systemClock.sleep(jitteredBackoffMs(BACKOFF, failures + 1), halt.signal);
+    }
+  };
+  const ended = stayConnected();
+
+  return {
+    state,
+    isCongested: () => current?.isCongested === true,
+    drop(why) {
+      if (current !== undefined) lose(current, why);
+    },
+    async [Symbol.asyncDispose]() {
+      const last = current;
+      current = undefined;
+      halt.abort();
+      last?.giveUp('it is no longer needed');
+      // A broker that does not answer must not delay the end of the process.
+      await last?.close();
+      await withTimeout({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
+    },
+  };
+}
+
+/** Returns the addresses of the cluster's nodes in random order, so that processes spread over them. */
+export function nodesOf(url: string): string[] {
+  return addressesIn(url)
+    .map((node) => ({ node, place: Math.random() }))
+    .toSorted((left, right) => left.place - right.place)
+    .map(({ node }) => node);
+}
 
 /** Limit of silence while connecting. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -134,6 +253,28 @@ function connected(
   return connect(address.href, { ...socket, clientProperties: { connection_name: name } });
 }
 
+/** amqplib has no public access to its socket; undefined if a later version keeps it elsewhere. */
+function socketOf({ connection }: ChannelModel): Duplex | undefined {
+  return 'stream' in connection && connection.stream instanceof Duplex ? connection.stream : undefined;
+}
+
+/**
+ * Corks the socket for the rest of each tick, so that all frames of a tick leave in one system call. amqplib writes three frames
+ * for a message, one call each: that was a fifth of the router's CPU.
+ */
+export function corkWrites(socket: Writable): void {
+  const write = socket.write.bind(socket);
+  const writeWithOthers = (...args: Parameters<typeof write>): boolean => {
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    return write(...args);
+  };
+  // `write` has two overloads; the arguments are passed on unchanged.
+  socket.write = writeWithOthers as typeof write;
+}
+
 /** AMQP reply code: the user lacks a permission. */
 export const ACCESS_REFUSED = 403;
 
@@ -158,140 +299,4 @@ export async function closeInOrder(connection: ChannelModel, channel: Channel): 
   // Either may be closed already, by an error.
   await close(channel).catch(() => undefined);
   await close(connection).catch(() => undefined);
-}
-
-/** The part of `Log` that connections write to. */
-export type BrokerLog = {
-  info: (facts: object, message: string) => void;
-  warn: (facts: object, message: string) => void;
-};
-
-/** amqplib has no public access to its socket; undefined if a later version keeps it elsewhere. */
-function socketOf({ connection }: ChannelModel): Duplex | undefined {
-  return 'stream' in connection && connection.stream instanceof Duplex ? connection.stream : undefined;
-}
-
-/**
- * Corks the socket for the rest of each tick, so that all frames of a tick leave in one system call. amqplib writes three frames
- * for a message, one call each: that was a fifth of the router's CPU.
- */
-export function corkWrites(socket: Writable): void {
-  const write = socket.write.bind(socket);
-  const writeWithOthers = (...args: Parameters<typeof write>): boolean => {
-    if (socket.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    }
-    return write(...args);
-  };
-  // `write` has two overloads; the arguments are passed on unchanged.
-  socket.write = writeWithOthers as typeof write;
-}
-
-/** A connection that is made again whenever it is lost. */
-export type ReconnectingConnection = AsyncDisposable & {
-  state(): BrokerState;
-  /** Whether the socket's buffer is full. */
-  isCongested(): boolean;
-  /** Gives up the current connection; a new one is made. */
-  drop(why: string): void;
-};
-
-export type ReconnectOptions = BrokerConnectionOptions & {
-  /** Shared by all connections of the process. */
-  login?: Login;
-  /** Runs when a connection is lost or could not be set up. */
-  onDown: () => void;
-  onState?: (state: BrokerState) => void;
-};
-
-// Reconnecting and closing use the system clock, not `clock`: they wait for something outside of this process.
-const BACKOFF = { firstMs: 100, longestMs: 2_000 };
-const STOP_LIMIT_MS = 1_000;
-/** How often a file is read again while a refused login is not repeated. */
-const LOOK_AGAIN_MS = 1_000;
-
-/**
- * Connects in the background and reconnects until disposed. `onOpen` runs after each connect. With several nodes, each attempt goes to
- * the next one, in a random order. What it connects with is read again after a failure.
- */
-export function keepConnected(options: ReconnectOptions): ReconnectingConnection {
-  const { name, log, onDown, onState } = options;
-  const login = options.login ?? new Login('RabbitMQ', options);
-  let tried = login.address();
-  let nodes = nodesOf(tried.url);
-  const halt = new AbortController();
-  let current: BrokerConnection | undefined;
-  let known: BrokerState = 'away';
-  const state = () => (current === undefined ? 'away' : current.isBlocked ? 'blocked' : 'writable');
-  const changed = () => {
-    if (state() === known) return;
-    known = state();
-    onState?.(known);
-  };
-  const lose = (connection: BrokerConnection, reason: string) => {
-    if (connection !== current) return;
-    current = undefined;
-    log.warn({ connection: name, server: connection.server, reason }, 'broker.disconnected');
-    onDown();
-    changed();
-    connection.giveUp(reason);
-    void connection.close();
-  };
-  const connectTo = async (url: string) => {
-    const opened = await BrokerConnection.open({ ...options, ...tried, url, onBlocking: changed }, halt.signal);
-    login.succeeded(tried);
-    current = opened;
-    log.info({ connection: name, server: opened.server }, 'broker.connected');
-    changed();
-    return opened;
-  };
-
-  const stayConnected = async () => {
-    for (let failures = 0, turn = 0; !halt.signal.aborted; failures += 1, turn += 1) {
-      while (!login.isDue() && !halt.signal.aborted) await systemClock.sleep(LOOK_AGAIN_MS, halt.signal);
-      if (tried !== login.address()) {
-        tried = login.address();
-        nodes = nodesOf(tried.url);
-      }
-      const url = nodes[turn % nodes.length] ?? '';
-      try {
-        const opened = await connectTo(url);
-        failures = 0;
-        lose(opened, await opened.ended);
-      } catch (error) {
-        if (halt.signal.aborted) return;
-        const reason = messageOf(login.failed(tried, error, url));
-        log.warn({ connection: name, server: placeOf(url), reason }, 'broker.connect-failed');
-        onDown();
-      }
-      await systemClock.sleep(jitteredBackoffMs(BACKOFF, failures + 1), halt.signal);
-    }
-  };
-  const ended = stayConnected();
-
-  return {
-    state,
-    isCongested: () => current?.isCongested === true,
-    drop(why) {
-      if (current !== undefined) lose(current, why);
-    },
-    async [Symbol.asyncDispose]() {
-      const last = current;
-      current = undefined;
-      halt.abort();
-      last?.giveUp('it is no longer needed');
-      // A broker that does not answer must not delay the end of the process.
-      await last?.close();
-      await withTimeout({ clock: systemClock, limitMs: STOP_LIMIT_MS }, ended);
-    },
-  };
-}
-
-/** Returns the addresses of the cluster's nodes in random order, so that processes spread over them. */
-export function nodesOf(url: string): string[] {
-  return addressesIn(url)
-    .map((node) => ({ node, place: Math.random() }))
-    .toSorted((left, right) => left.place - right.place)
-    .map(({ node }) => node);
 }

@@ -1,11 +1,11 @@
-import { systemClock, type Clock } from '@waybell/runtime/clock';
+import { type Clock, systemClock } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker } from '../broker.ts';
 import { openConsumers } from './consumers.ts';
-import { openPublisher } from './publisher.ts';
 import { PolicyCheck } from './policies.ts';
+import { openPublisher } from './publisher.ts';
 import { QueueCheck } from './queue-check.ts';
 
 export type BrokerOptions = ServerAddress & {
@@ -39,7 +39,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const publisher = openPublisher({
     ...common,
     unconfirmedBytesLimit: UNCONFIRMED_BYTES_LIMIT,
-    onReturned: () => check.lookAgain(),
+    onReturned: () => check.checkAgain(),
   });
   const consumers = await openConsumers({
     ...common,

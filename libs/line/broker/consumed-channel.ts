@@ -1,8 +1,15 @@
+/**
+ * One channel that consumes one queue: `ConsumedMessage` is what it delivers, `Settlements` merges acknowledgements, `Prefetches`
+ * counts how much the broker may send, and how that is used.
+ */
 import type { Channel, ConsumeMessage, Message as AmqpMessage } from 'amqplib';
-import { newSourceId, type Message, type Source } from '../messages.ts';
 import { countMembers, openBatch } from '../delivery-batch.ts';
-import { readMessage } from './amqp-message.ts';
+import { type Message, newSourceId, type Source } from '../messages.ts';
 import type { QueueUse } from '../prefetch-budget.ts';
+import { readMessage } from './amqp-message.ts';
+
+/** Returns the memory that a message takes once it is parsed, in bytes. */
+export type Weigh = (message: Message) => number;
 
 type ConsumedChannelOptions = {
   queue: string;
@@ -10,6 +17,8 @@ type ConsumedChannelOptions = {
   onSettled: (source: ConsumedMessage) => void;
   weigh?: Weigh | undefined;
 };
+
+const bytesOf: Weigh = ({ body }) => body.length;
 
 /** One channel that consumes one queue. It settles each message at most once. */
 export class ConsumedChannel {
@@ -19,7 +28,7 @@ export class ConsumedChannel {
   readonly #onSettled: (source: ConsumedMessage) => void;
   readonly #weigh: Weigh;
   readonly #settlements = new Settlements();
-  readonly #held = new Set<ConsumedMessage>();
+  readonly #inHand = new Set<ConsumedMessage>();
   #isOpen = true;
   #isSending = false;
 
@@ -43,19 +52,19 @@ export class ConsumedChannel {
       prefetch,
       weigh: this.#weigh,
     });
-    this.#held.add(taken);
+    this.#inHand.add(taken);
     return taken;
   }
 
-  /** Marks the channel as closed and returns the messages it held: the broker has requeued them. */
+  /** Marks the channel as closed and returns what was in hand on it: the broker has requeued them. */
   lose(): Iterable<ConsumedMessage> {
     this.#isOpen = false;
-    return this.#held;
+    return this.#inHand;
   }
 
   settle(taken: ConsumedMessage, how: 'acknowledge' | 'give back'): void {
     // A delivery tag of a closed channel would close the next channel too.
-    if (!this.#isOpen || !this.#held.delete(taken)) return;
+    if (!this.#isOpen || !this.#inHand.delete(taken)) return;
     this.prefetches.settled(taken.prefetch);
     if (how === 'acknowledge') this.#acknowledge(taken.tag);
     else this.#giveBack(taken.tag);
@@ -92,9 +101,10 @@ export class ConsumedChannel {
   }
 }
 
-/** Returns the memory that a message takes once it is parsed, in bytes. */
-export type Weigh = (message: Message) => number;
-const bytesOf: Weigh = ({ body }) => body.length;
+/** The library reads only the tag of a message. */
+function messageOf(deliveryTag: number): AmqpMessage {
+  return { fields: { deliveryTag } } as AmqpMessage;
+}
 
 type ConsumedMessageOptions = {
   channel: ConsumedChannel;
@@ -152,21 +162,16 @@ export class ConsumedMessage implements Source {
   }
 }
 
-/** The library reads only the tag of a message. */
-function messageOf(deliveryTag: number): AmqpMessage {
-  return { fields: { deliveryTag } } as AmqpMessage;
-}
-
 /** One acknowledgement: of one message, or of all unsettled ones up to it (AMQP's `multiple`). */
 type Acknowledgement = { tag: number; isAllUpTo: boolean };
 
 /**
  * Tracks settled delivery tags of one channel and merges acknowledgements: one for all messages of a tick if no older
- * message is still held. Each acknowledgement is a command to the quorum queue.
+ * message is still in hand. Each acknowledgement is a command to the quorum queue.
  */
 export class Settlements {
   /** All tags below it are settled. */
-  #oldestHeld = 1;
+  #oldestUnsettled = 1;
   /** Settled tags above `#oldestHeld`. */
   readonly #ahead = new Set<number>();
   #unsent: number[] = [];
@@ -185,8 +190,8 @@ export class Settlements {
   take(): Acknowledgement[] {
     const unsent = this.#unsent;
     this.#unsent = [];
-    const prefix = unsent.filter((tag) => tag < this.#oldestHeld);
-    const others = unsent.filter((tag) => tag >= this.#oldestHeld);
+    const prefix = unsent.filter((tag) => tag < this.#oldestUnsettled);
+    const others = unsent.filter((tag) => tag >= this.#oldestUnsettled);
     // The broker refuses a tag that is settled already; the largest of these is not.
     const [last] = prefix.length === 0 ? [] : [prefix.reduce((a, b) => Math.max(a, b))];
     return [
@@ -197,7 +202,7 @@ export class Settlements {
 
   #settle(tag: number): void {
     this.#ahead.add(tag);
-    while (this.#ahead.delete(this.#oldestHeld)) this.#oldestHeld += 1;
+    while (this.#ahead.delete(this.#oldestUnsettled)) this.#oldestUnsettled += 1;
   }
 }
 
@@ -210,7 +215,7 @@ export type Prefetch = {
   isOpen: boolean;
   /** The consumer tag, once the broker has answered. */
   tag?: string;
-  held: number;
+  inHand: number;
   /** Whether it is cancelled even if messages are on their way to it. */
   isOverdue: boolean;
 };
@@ -219,22 +224,17 @@ export type Prefetch = {
 const WEIGHT = 1 / 16;
 const PEAK_DECAY = 0.9;
 
-/** Messages on their way to a cancelled consumer count as returned. To a full consumer none is on its way. */
-function mayGo({ isOverdue, held, size }: Prefetch): boolean {
-  return isOverdue || held === size;
-}
-
 /** The prefetches of one queue on one channel, and how they are used. Only counts: `QueueConsumer` opens and cancels consumers. */
 export class Prefetches {
   #all: Prefetch[] = [];
   #wantedSize = 0;
-  #wantedHeld = 0;
+  #wantedInHand = 0;
   #peak = 0;
   #wasFull = false;
   #meanBytes = 0;
 
   grow(size: number): void {
-    this.#all.push({ size, isWanted: true, isOpen: false, held: 0, isOverdue: false });
+    this.#all.push({ size, isWanted: true, isOpen: false, inHand: 0, isOverdue: false });
     this.#wantedSize += size;
   }
 
@@ -265,22 +265,22 @@ export class Prefetches {
   }
 
   taken(prefetch: Prefetch, bytes: number): void {
-    prefetch.held += 1;
+    prefetch.inHand += 1;
     this.#meanBytes = this.#meanBytes === 0 ? bytes : this.#meanBytes + (bytes - this.#meanBytes) * WEIGHT;
     if (!prefetch.isWanted) return;
-    this.#wantedHeld += 1;
+    this.#wantedInHand += 1;
     this.#notice();
   }
 
   settled(prefetch: Prefetch): void {
-    prefetch.held -= 1;
-    if (prefetch.isWanted) this.#wantedHeld -= 1;
+    prefetch.inHand -= 1;
+    if (prefetch.isWanted) this.#wantedInHand -= 1;
     else this.#dropSettled();
   }
 
   /** Whether every prefetch is used up at this moment. */
   get isFull(): boolean {
-    return this.#wantedSize > 0 && this.#wantedHeld >= this.#wantedSize;
+    return this.#wantedSize > 0 && this.#wantedInHand >= this.#wantedSize;
   }
 
   /** Sum of the prefetches that are wanted. */
@@ -288,8 +288,8 @@ export class Prefetches {
     return this.#wantedSize;
   }
 
-  get held(): number {
-    return this.#all.reduce((held, prefetch) => held + prefetch.held, 0);
+  get inHand(): number {
+    return this.#all.reduce((sum, { inHand }) => sum + inHand, 0);
   }
 
   /** Returns the use at this moment. */
@@ -297,7 +297,7 @@ export class Prefetches {
     return {
       prefetches: this.#all.filter(({ isWanted }) => isWanted).map(({ size }) => size),
       outstanding: this.#all.reduce(
-        (outstanding, { isWanted, isOpen, size, held }) => outstanding + (isWanted ? 0 : isOpen ? size : held),
+        (outstanding, { isWanted, isOpen, size, inHand }) => outstanding + (isWanted ? 0 : isOpen ? size : inHand),
         0,
       ),
       peak: this.#peak,
@@ -317,7 +317,7 @@ export class Prefetches {
   }
 
   #notice(): void {
-    this.#peak = Math.max(this.#peak, this.#wantedHeld);
+    this.#peak = Math.max(this.#peak, this.#wantedInHand);
     this.#wasFull ||= this.isFull;
   }
 
@@ -325,11 +325,16 @@ export class Prefetches {
     if (prefetch?.isWanted !== true) return;
     prefetch.isWanted = false;
     this.#wantedSize -= prefetch.size;
-    this.#wantedHeld -= prefetch.held;
+    this.#wantedInHand -= prefetch.inHand;
     this.#dropSettled();
   }
 
   #dropSettled(): void {
-    this.#all = this.#all.filter(({ isWanted, isOpen, held }) => isWanted || isOpen || held > 0);
+    this.#all = this.#all.filter(({ isWanted, isOpen, inHand }) => isWanted || isOpen || inHand > 0);
   }
+}
+
+/** Messages on their way to a cancelled consumer count as returned. To a full consumer none is on its way. */
+function mayGo({ isOverdue, inHand, size }: Prefetch): boolean {
+  return isOverdue || inHand === size;
 }

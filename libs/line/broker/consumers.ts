@@ -1,13 +1,17 @@
-import { systemClock, type Clock, withTimeout } from '@waybell/runtime/clock';
+/**
+ * Consumes queues on a connection of its own. `QueueGroup` shares one prefetch budget among the queues of a step, `ReceiveBuffer`
+ * limits what they have opened at once; `queue-consumer.ts` consumes a single queue.
+ */
 import type { ChannelModel } from 'amqplib';
+import { type Clock, systemClock, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
-import { depthOf } from './depth.ts';
+import { floorOf, type InHandLimit, nextMoves } from '../prefetch-budget.ts';
 import { CLOSE_LIMIT_MS, keepConnected } from './broker-connection.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import { floorOf, nextMoves, type InHandLimit } from '../prefetch-budget.ts';
+import { depthOf } from './depth.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 
 type Consumers = AsyncDisposable &
@@ -63,7 +67,7 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       return {
         pause: (reason) => group.pause(reason),
         resume: (reason) => group.resume(reason),
-        inHand: () => heldBy(consumed),
+        inHand: () => inHandOf(consumed),
       };
     },
     async depth(queues) {
@@ -78,14 +82,6 @@ export async function openConsumers(options: ConsumersOptions): Promise<Consumer
       await reconnecting[Symbol.asyncDispose]();
     },
   };
-}
-
-async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promise<void> {
-  await Promise.all(queues.map((queue) => queue.pause(reason)));
-}
-
-function heldBy(queues: readonly QueueConsumer[]): number {
-  return queues.reduce((sum, { held }) => sum + held, 0);
 }
 
 type QueueGroupOptions = ConsumeCallbacks & {
@@ -188,7 +184,7 @@ type ReceiveBufferOptions = ConsumeCallbacks & {
 };
 
 /** Limit of the bodies that wait. Beyond it a body is dropped, and its message given back and received again once it may be opened. */
-const MOST_WAITING_BYTES = 2 ** 23;
+const MOST_BUFFERED_BYTES = 2 ** 23;
 
 /** Messages above this size are large. Together they may use only a part of the bytes, so that small messages can pass them. */
 const LARGE_BYTES = 2 ** 16;
@@ -200,8 +196,8 @@ const LARGE_PART = 3 / 4;
  */
 export class ReceiveBuffer {
   readonly #options: ReceiveBufferOptions;
-  readonly #waiting = new Set<ConsumedMessage>();
-  #waitingBytes = 0;
+  readonly #buffered = new Set<ConsumedMessage>();
+  #bufferedBytes = 0;
   #open = 0;
   #bytes = 0;
   #largeBytes = 0;
@@ -212,9 +208,9 @@ export class ReceiveBuffer {
 
   take(source: ConsumedMessage): void {
     // If nothing is opened, no settlement would trigger handing this one on.
-    const isNext = this.#waiting.size === 0 || this.#open === 0;
+    const isNext = this.#buffered.size === 0 || this.#open === 0;
     if (isNext && this.#hasCapacity(source)) this.#hand(source);
-    else this.#wait(source);
+    else this.#buffer(source);
   }
 
   readonly settled = (source: ConsumedMessage): void => {
@@ -229,44 +225,44 @@ export class ReceiveBuffer {
   };
 
   giveBackAll(): void {
-    for (const source of this.#waiting) {
+    for (const source of this.#buffered) {
       if (source.isWhole) this.#options.onCut(source);
       source.giveBack();
     }
   }
 
-  #wait(source: ConsumedMessage): void {
-    this.#waiting.add(source);
-    if (this.#waitingBytes + source.bytes > MOST_WAITING_BYTES) {
+  #buffer(source: ConsumedMessage): void {
+    this.#buffered.add(source);
+    if (this.#bufferedBytes + source.bytes > MOST_BUFFERED_BYTES) {
       // Runs while the body is still there: its identity is needed, so that its return counts as no crash.
       this.#options.onCut(source);
       source.letGo();
     }
-    this.#waitingBytes += source.bytes;
+    this.#bufferedBytes += source.bytes;
   }
 
   #left(source: ConsumedMessage): void {
-    if (this.#stopWaiting(source)) return;
+    if (this.#removeBuffered(source)) return;
     this.#count(source, -1);
     this.#handOn();
   }
 
-  #stopWaiting(source: ConsumedMessage): boolean {
-    const hasWaited = this.#waiting.delete(source);
-    if (hasWaited) this.#waitingBytes -= source.bytes;
+  #removeBuffered(source: ConsumedMessage): boolean {
+    const hasWaited = this.#buffered.delete(source);
+    if (hasWaited) this.#bufferedBytes -= source.bytes;
     return hasWaited;
   }
 
   #handOn(): void {
     /** Bytes reserved for messages that were given back to be received again. */
     let reserved = 0;
-    for (const next of this.#waiting) {
+    for (const next of this.#buffered) {
       if (!this.#hasCapacity(next, reserved)) {
         if (isLarge(next)) continue;
         break;
       }
       if (next.isWhole) {
-        this.#stopWaiting(next);
+        this.#removeBuffered(next);
         this.#hand(next);
       } else {
         reserved += next.weight;
@@ -301,4 +297,12 @@ export class ReceiveBuffer {
 
 function isLarge({ weight }: ConsumedMessage): boolean {
   return weight > LARGE_BYTES;
+}
+
+async function pauseAll(queues: readonly QueueConsumer[], reason: string): Promise<void> {
+  await Promise.all(queues.map((queue) => queue.pause(reason)));
+}
+
+function inHandOf(queues: readonly QueueConsumer[]): number {
+  return queues.reduce((sum, { inHand }) => sum + inHand, 0);
 }

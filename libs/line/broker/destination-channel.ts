@@ -1,21 +1,44 @@
 import type { ConfirmChannel } from 'amqplib';
+import { backoffMs } from '@waybell/runtime/backoff';
+import type { Clock } from '@waybell/runtime/clock';
 import {
-  type Publication,
+  type Destination,
   largestIn,
+  type OnSettled,
+  type Publication,
+  type PublishError,
   Stalled,
   TooLarge,
   unconfirmed,
   Unconfirmed,
   Unroutable,
-  type Destination,
-  type OnSettled,
-  type PublishError,
 } from '../messages.ts';
 import { publishOptions } from './amqp-message.ts';
-import type { Clock } from '@waybell/runtime/clock';
-import { backoffMs } from '@waybell/runtime/backoff';
 
 type PendingPublish = { publication: Publication; onSettled: OnSettled; sentAt: number; isReturned: boolean };
+
+/** Changes at a destination that are logged. */
+export type DestinationReport =
+  | { kind: 'stalled'; unconfirmed: number }
+  | { kind: 'confirms again'; stalledMs: number }
+  /** A message was unroutable. */
+  | { kind: 'returned' }
+  | { kind: 'channel failed'; reason: string };
+
+/** The state that the channels of one connection share: the clock, the limits, and the callbacks. */
+export type ChannelContext<D> = {
+  clock: Clock;
+  open: () => Promise<ConfirmChannel>;
+  /** Notes that the broker answered something sent at that time. */
+  heard: (askedAt: number) => void;
+  /** Adds to the unconfirmed messages and bytes that count against the common limits. */
+  count: (messages: number, bytes: number) => void;
+  /** Queues the destination, to publish its unsent messages when the common limits allow it. */
+  ready: (destination: D) => void;
+  /** Notes the broker's `max_message_size`, in bytes. */
+  learnLargest: (bytes: number) => void;
+  report: (report: DestinationReport, destination: Destination) => void;
+};
 
 /**
  * Limits of unconfirmed messages to one destination. RabbitMQ stops reading the whole connection once one channel is 400 messages
@@ -27,6 +50,24 @@ const MOST_BYTES = 8 * 2 ** 20;
 /**
  * Publishes to one destination on a channel of its own: in the broker, a channel waits for each queue that it publishes to, so a
  * stalled queue would block everything else on that channel. Lives as long as its connection.
+ *
+ *   CONFIRMING ◀───────────────────────── it confirms, also what was given up ────────────────────────┐
+ *     │                                                                                               │
+ *     └── detectStall(): nothing confirmed for 2 s, though the broker answered later requests ──▶ STALLED ◀──┐
+ *                                                                                                   │        │
+ *         after 30 s, then ever later (up to 10 min), if nothing is unconfirmed: send() publishes ──┘─ PROBE ┘
+ *         one message on a new channel                                                                 no confirm for 2 s
+ *
+ * | while | `send()` | unconfirmed messages |
+ * |---|---|---|
+ * | confirming | publishes up to the limits; the rest is unsent until the owner calls `sendNext()` | count against the common limits |
+ * | stalled | settles with `Stalled`, but for the probe | have been settled with `Stalled`; their confirms are still awaited, and count no more |
+ *
+ * A channel is opened for the first message, and again after it was closed: what was unconfirmed on it is settled with
+ * `Unconfirmed`, what is unsent stays. `end()` settles everything with `Unconfirmed`, once and for all.
+ *
+ * `UnconfirmedMessages` owns it: calls `send`, `sendNext`, `end`, and twice a second `restartClocks` (the broker blocks) or
+ * `detectStall` and `giveUpOn`.
  */
 export class DestinationChannel implements Destination {
   readonly exchange: string;
@@ -35,7 +76,7 @@ export class DestinationChannel implements Destination {
   /** Published and unconfirmed, oldest first. */
   readonly #sent = new Set<PendingPublish>();
   /** Not published yet: over a limit, or the channel is not open. */
-  #waiting: PendingPublish[] = [];
+  #unsent: PendingPublish[] = [];
   #bytes = 0;
   #channel: ConfirmChannel | undefined;
   /** Channels on which confirms may still arrive. */
@@ -63,9 +104,9 @@ export class DestinationChannel implements Destination {
     return this.#channel !== undefined && this.#sent.size < MOST_MESSAGES && this.#bytes < MOST_BYTES;
   }
 
-  /** Whether a waiting message could be published now. */
+  /** Whether an unsent message could be published now. */
   get isReady(): boolean {
-    return this.#waiting.length > 0 && this.#hasCapacity;
+    return this.#unsent.length > 0 && this.#hasCapacity;
   }
 
   /** Time of the oldest unanswered publish or channel open; undefined if there is none. */
@@ -77,16 +118,16 @@ export class DestinationChannel implements Destination {
 
   /** `hasCapacity`: whether the limits over all destinations allow one more. */
   send(publication: Publication, onSettled: OnSettled, hasCapacity: boolean): void {
-    if (this.isStalled && !this.#takesProbe()) return onSettled(new Stalled(this));
+    if (this.isStalled && !this.#beginsProbe()) return onSettled(new Stalled(this));
     const sent = { publication, onSettled, sentAt: 0, isReturned: false };
-    if (hasCapacity && this.#waiting.length === 0 && this.#hasCapacity) return this.#publish(sent);
-    this.#waiting.push(sent);
+    if (hasCapacity && this.#unsent.length === 0 && this.#hasCapacity) return this.#publish(sent);
+    this.#unsent.push(sent);
     this.#goOn();
   }
 
   /** Publishes the message that has waited longest. */
   sendNext(): void {
-    const next = this.#waiting.shift();
+    const next = this.#unsent.shift();
     if (next !== undefined) this.#publish(next);
   }
 
@@ -95,9 +136,9 @@ export class DestinationChannel implements Destination {
     this.#isOver = true;
     this.#channel = undefined;
     this.#channels.clear();
-    const all = [...this.#sent, ...this.#waiting];
+    const all = [...this.#sent, ...this.#unsent];
     this.#sent.clear();
-    this.#waiting = [];
+    this.#unsent = [];
     for (const { onSettled } of all) onSettled(new Unconfirmed(why));
   }
 
@@ -128,9 +169,9 @@ export class DestinationChannel implements Destination {
   }
 
   /** While stalled and with nothing unconfirmed, lets a message through from time to time, on a new channel. */
-  #takesProbe(): boolean {
-    if (this.unansweredSince !== undefined || this.#waiting.length > 0) return false;
-    if (!this.#stall.takesProbe(this.#context.clock.now())) return false;
+  #beginsProbe(): boolean {
+    if (this.unansweredSince !== undefined || this.#unsent.length > 0) return false;
+    if (!this.#stall.beginsProbe(this.#context.clock.now())) return false;
     this.#channel = undefined;
     return true;
   }
@@ -149,7 +190,7 @@ export class DestinationChannel implements Destination {
   }
 
   #goOn(): void {
-    if (this.#waiting.length === 0 || this.#isOver) return;
+    if (this.#unsent.length === 0 || this.#isOver) return;
     if (this.#channel === undefined) void this.#open();
     else this.#context.ready(this);
   }
@@ -170,7 +211,7 @@ export class DestinationChannel implements Destination {
       this.#goOn();
     } catch (error) {
       this.#openingSince = undefined;
-      this.#refuseWaiting(() => unconfirmed(error));
+      this.#refuseUnsent(() => unconfirmed(error));
     }
   }
 
@@ -196,7 +237,7 @@ export class DestinationChannel implements Destination {
     const largest = largestIn(why) ?? Infinity;
     if (largest < Infinity) this.#context.learnLargest(largest);
     for (const sent of this.#sent) this.#settle(sent, tooLarge(sent, largest) ?? new Unconfirmed(why));
-    this.#refuseWaiting((sent) => tooLarge(sent, largest));
+    this.#refuseUnsent((sent) => tooLarge(sent, largest));
     // In a microtask: by then it is known whether the connection closes as well.
     queueMicrotask(() => this.#goOn());
   }
@@ -246,16 +287,16 @@ export class DestinationChannel implements Destination {
       sent.onSettled = () => undefined;
       onSettled(why());
     }
-    this.#refuseWaiting(why);
+    this.#refuseUnsent(why);
   }
 
-  /** Settles the waiting messages for which `why` returns an error. */
-  #refuseWaiting(why: (sent: PendingPublish) => PublishError | undefined): void {
-    const all = this.#waiting;
-    this.#waiting = [];
+  /** Settles the unsent messages for which `why` returns an error. */
+  #refuseUnsent(why: (sent: PendingPublish) => PublishError | undefined): void {
+    const all = this.#unsent;
+    this.#unsent = [];
     for (const sent of all) {
       const error = why(sent);
-      if (error === undefined) this.#waiting.push(sent);
+      if (error === undefined) this.#unsent.push(sent);
       else sent.onSettled(error);
     }
   }
@@ -265,29 +306,6 @@ function tooLarge({ publication }: PendingPublish, largest: number): TooLarge | 
   const { length } = publication.body;
   return length > largest ? new TooLarge(length, largest) : undefined;
 }
-
-/** Changes at a destination that are logged. */
-export type DestinationReport =
-  | { kind: 'stalled'; unconfirmed: number }
-  | { kind: 'confirms again'; stalledMs: number }
-  /** A message was unroutable. */
-  | { kind: 'returned' }
-  | { kind: 'channel failed'; reason: string };
-
-/** The state that the channels of one connection share: the clock, the limits, and the callbacks. */
-export type ChannelContext<D> = {
-  clock: Clock;
-  open: () => Promise<ConfirmChannel>;
-  /** Notes that the broker answered something sent at that time. */
-  heard: (askedAt: number) => void;
-  /** Adds to the unconfirmed messages and bytes that count against the common limits. */
-  count: (messages: number, bytes: number) => void;
-  /** Queues the destination for its turn to publish waiting messages. */
-  ready: (destination: D) => void;
-  /** Notes the broker's `max_message_size`, in bytes. */
-  learnLargest: (bytes: number) => void;
-  report: (report: DestinationReport, destination: Destination) => void;
-};
 
 /** A destination stalls when it has not confirmed for 2 s while the broker confirmed later publishes. */
 export const STALLED_MS = 2_000;
@@ -322,7 +340,7 @@ class Stall {
   }
 
   /** Whether a message may be published now as a probe. */
-  takesProbe(now: number): boolean {
+  beginsProbe(now: number): boolean {
     if (now < this.#nextProbeAt) return false;
     this.#plan(now);
     return true;

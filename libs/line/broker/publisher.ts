@@ -1,10 +1,11 @@
-import type { ChannelModel, Channel } from 'amqplib';
+/** Publishes on a connection of its own: `UnconfirmedMessages` has what is under way, a `ConfirmWatch` notices what goes unanswered. */
+import type { Channel, ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker, BrokerState } from '../broker.ts';
-import { type BrokerLog, close, openChannel, keepConnected, type ReconnectingConnection } from './broker-connection.ts';
 import type { Destination } from '../messages.ts';
+import { type BrokerLog, close, keepConnected, openChannel, type ReconnectingConnection } from './broker-connection.ts';
 import type { DestinationReport } from './destination-channel.ts';
 import { UnconfirmedMessages } from './unconfirmed-messages.ts';
 
@@ -125,7 +126,7 @@ type ConfirmWatchOptions = {
   clock: Clock;
 };
 
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /** Twice a second: detects stalled destinations, gives up on overdue confirms, drops a silent connection. */
 class ConfirmWatch implements Disposable {
@@ -137,21 +138,21 @@ class ConfirmWatch implements Disposable {
 
   constructor(options: ConfirmWatchOptions) {
     this.#options = options;
-    this.#timer = this.#lookLater();
+    this.#timer = this.#checkLater();
   }
 
   [Symbol.dispose](): void {
     this.#timer[Symbol.dispose]();
   }
 
-  #lookLater(): Timer {
-    return this.#options.clock.after(LOOK_MS, () => {
-      this.#look();
-      this.#timer = this.#lookLater();
+  #checkLater(): Timer {
+    return this.#options.clock.after(CHECK_MS, () => {
+      this.#check();
+      this.#timer = this.#checkLater();
     });
   }
 
-  #look(): void {
+  #check(): void {
     const { unconfirmed, connection, confirmTimeoutMs } = this.#options;
     // A blocked broker reads nothing, so no confirm can come.
     if (connection.state() === 'blocked') return unconfirmed.restartClocks();

@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { statesOf, type QueueState } from './depth.ts';
+import { type QueueState, statesOf } from './depth.ts';
 
 export type QueueCheckOptions = {
   queues: readonly string[];
@@ -13,11 +13,15 @@ export type QueueCheckOptions = {
 
 /** Number of checks at the same time, to save round trips for two hundred queues. */
 const SIDE_BY_SIDE = 16;
-/** With the looks that confirm it, what is wrong is named within a minute. */
-const LOOK_EVERY_MS = 40_000;
-const LOOK_AGAIN_MS = 5_000;
+
+/** With the checks that confirm it, what is wrong is named within a minute. */
+const CHECK_EVERY_MS = 40_000;
+
+const CHECK_AGAIN_MS = 5_000;
+
 /** A busy broker may answer late once. */
-const LOOKS_WITHOUT_LEADER = 3;
+const CHECKS_WITHOUT_LEADER = 3;
+
 const NO_LEADER = 'has no leader, see the runbook WaybellQueueUnavailable';
 
 /** Queues that are missing, that the user has no right to, or that have no leader, each with what to do. */
@@ -32,9 +36,9 @@ export class QueueCheck {
   #connection: ChannelModel | undefined;
   /** Undefined until the first check. */
   #lacking: Lacking | undefined;
-  /** How many looks in a row found no sign of a leader. */
+  /** How many checks in a row found no sign of a leader. */
   #leaderless: ReadonlyMap<string, number> = new Map();
-  #isLooking = false;
+  #isChecking = false;
   #again: (Timer & { at: number }) | undefined;
 
   constructor(options: QueueCheckOptions) {
@@ -44,7 +48,7 @@ export class QueueCheck {
 
   connected(connection: ChannelModel): void {
     this.#connection = connection;
-    void this.#look();
+    void this.#check();
   }
 
   disconnected(): void {
@@ -52,14 +56,14 @@ export class QueueCheck {
   }
 
   /** Checks again soon: a message was returned, so a queue may be gone. */
-  lookAgain(afterMs = LOOK_AGAIN_MS): void {
+  checkAgain(afterMs = CHECK_AGAIN_MS): void {
     const { clock } = this.#options;
     const at = clock.now() + afterMs;
     if (this.#again !== undefined && this.#again.at <= at) return;
     this.#again?.[Symbol.dispose]();
     const timer = clock.after(afterMs, () => {
       this.#again = undefined;
-      void this.#look();
+      void this.#check();
     });
     timer.unref();
     this.#again = Object.assign(timer, { at });
@@ -76,41 +80,41 @@ export class QueueCheck {
     this.#again?.[Symbol.dispose]();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const connection = this.#connection;
-    if (connection === undefined || this.#isLooking) return;
-    this.#isLooking = true;
+    if (connection === undefined || this.#isChecking) return;
+    this.#isChecking = true;
     const { consumed = () => [] } = this.#options;
     const own = consumed();
     const queues = [...new Set([...this.#options.queues, ...own])];
     const groups = Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
       queues.filter((_queue, index) => index % SIDE_BY_SIDE === place),
     );
-    const looks = await Promise.all(groups.map((group) => lookAt(connection, group))).catch(() => undefined);
-    this.#isLooking = false;
+    const checked = await Promise.all(groups.map((group) => checkQueues(connection, group))).catch(() => undefined);
+    this.#isChecking = false;
     // The connection was replaced in the meantime: ask the new one.
-    if (connection !== this.#connection) return void this.#look();
-    if (looks !== undefined)
+    if (connection !== this.#connection) return void this.#check();
+    if (checked !== undefined)
       this.#found(
         this.#lackingOf(
-          looks.flat(),
+          checked.flat(),
           own.filter((queue) => consumed().includes(queue)),
         ),
       );
-    const isFine = looks !== undefined && this.#leaderless.size + (this.#lacking?.size ?? 0) === 0;
-    this.lookAgain(isFine ? LOOK_EVERY_MS : LOOK_AGAIN_MS);
+    const isFine = checked !== undefined && this.#leaderless.size + (this.#lacking?.size ?? 0) === 0;
+    this.checkAgain(isFine ? CHECK_EVERY_MS : CHECK_AGAIN_MS);
   }
 
   /** `own`: queues that this process consumes, which have a consumer at least, unless nobody there knows. */
-  #lackingOf(looks: readonly QueueLook[], own: readonly string[]): Lacking {
+  #lackingOf(checked: readonly CheckedQueue[], own: readonly string[]): Lacking {
     const leaderless = new Map<string, number>();
     const lacking = new Map<string, string>();
-    for (const { queue, todo, state } of looks) {
+    for (const { queue, todo, state } of checked) {
       if (todo !== undefined) lacking.set(queue, todo);
       if (state === undefined || (state.isKnown && (state.consumers > 0 || !own.includes(queue)))) continue;
       const times = (this.#leaderless.get(queue) ?? 0) + 1;
       leaderless.set(queue, times);
-      if (times >= LOOKS_WITHOUT_LEADER) lacking.set(queue, NO_LEADER);
+      if (times >= CHECKS_WITHOUT_LEADER) lacking.set(queue, NO_LEADER);
     }
     this.#leaderless = leaderless;
     return lacking;
@@ -126,11 +130,11 @@ export class QueueCheck {
   }
 }
 
-/** A look at a queue: its state, or what to do about it. */
-type QueueLook = { queue: string; state?: QueueState | undefined; todo?: string };
+/** A checked queue: its state, or what to do about it. */
+type CheckedQueue = { queue: string; state?: QueueState | undefined; todo?: string };
 
 /** Rejects if the broker cannot be asked. */
-async function lookAt(connection: ChannelModel, queues: readonly string[]): Promise<QueueLook[]> {
+async function checkQueues(connection: ChannelModel, queues: readonly string[]): Promise<CheckedQueue[]> {
   if (queues.length === 0) return [];
   const refused = new Set<string>();
   const states = await statesOf(connection, queues, (name) => refused.add(name));

@@ -4,7 +4,7 @@ import type { Log } from '@waybell/runtime/log';
 import { PauseReasons } from '../broker.ts';
 import type { Move, QueueUse } from '../prefetch-budget.ts';
 import { close } from './broker-connection.ts';
-import { ConsumedChannel, type ConsumedMessage, type Weigh, Prefetches, type Prefetch } from './consumed-channel.ts';
+import { ConsumedChannel, type ConsumedMessage, type Prefetch, Prefetches, type Weigh } from './consumed-channel.ts';
 
 export type QueueConsumerOptions = {
   queue: string;
@@ -14,7 +14,7 @@ export type QueueConsumerOptions = {
   onCut: (source: ConsumedMessage) => void;
   /** First prefetch on each new channel. */
   floor: number;
-  /** Most messages that are ever held of it. */
+  /** Limit of its messages in hand. */
   limit: number;
   weigh: Weigh | undefined;
   log: Log;
@@ -25,10 +25,23 @@ const REOPEN_DELAY_MS = 500;
 const MANY_ACKNOWLEDGEMENTS = 30;
 
 /**
- * Consumes one queue. Converges from the actual state (a channel and its consumers) to the wanted one, step by step.
+ * Consumes one queue. Converges from the actual state (a channel and its consumers) to the wanted one, step by step:
+ *
+ *   NO CHANNEL ── connected(), or 0.5 s after a failure ──▶ CHANNEL, with a consumer for each prefetch
+ *       ▲                                                      │ disconnected(); the queue is missing; the channel is closed:
+ *       └──────────────────────────────────────────────────────┘ the broker has requeued what was in hand, and it is cut
+ *
+ * `pause()` cancels the consumers and keeps the channel, on which messages in hand are settled; `resume()` begins again with the
+ * smallest prefetch. `close()` first makes sure that the queue has the acknowledgements.
  *
  * The prefetch of a consumer cannot be changed. So a queue that may send more gets another consumer, and a queue that shall send
- * less loses its newest: no held message has to go back, and the prefetches add up.
+ * less loses its newest: no message in hand has to go back, and the prefetches add up. One prefetch (`Prefetches`):
+ *
+ *   WANTED ── a consumer is opened ──▶ CONSUMING ── pause(), apply('shrink') ──▶ GIVEN UP ──▶ CANCELLED ──▶ dropped
+ *                                                                                   │             when all it sent is settled
+ *                            when it is full, so that no message is on its way to it, or at the next review, or paused
+ *
+ * `openConsumers` calls `connected`, `disconnected` and `close`; the `QueueGroup` of its step calls the rest.
  */
 export class QueueConsumer {
   readonly queue: string;
@@ -72,8 +85,8 @@ export class QueueConsumer {
   }
 
   /** Messages taken and not settled. */
-  get held(): number {
-    return this.#prefetches.held;
+  get inHand(): number {
+    return this.#prefetches.inHand;
   }
 
   isWaiting(): boolean {
@@ -207,7 +220,7 @@ export class QueueConsumer {
   #forget(consumed: ConsumedChannel | undefined): void {
     if (consumed !== this.#consumed) return;
     this.#consumed = undefined;
-    // The broker has requeued all that the channel held.
+    // The broker has requeued all that came on the channel and is unsettled.
     this.#prefetches = new Prefetches();
     if (this.#isWanted) this.#prefetches.grow(this.#options.floor);
     for (const source of consumed?.lose() ?? []) this.#options.onCut(source);

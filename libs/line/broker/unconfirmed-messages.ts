@@ -1,8 +1,8 @@
 import type { ConfirmChannel } from 'amqplib';
 import type { Clock } from '@waybell/runtime/clock';
 import { asSent } from '../delivery-batch.ts';
-import { type Publication, TooLarge, Unconfirmed, type Destination, type OnSettled } from '../messages.ts';
-import { DestinationChannel, type ChannelContext, type DestinationReport, STALLED_MS } from './destination-channel.ts';
+import { type Destination, type OnSettled, type Publication, TooLarge, Unconfirmed } from '../messages.ts';
+import { type ChannelContext, DestinationChannel, type DestinationReport, STALLED_MS } from './destination-channel.ts';
 
 export type UnconfirmedOptions = {
   clock: Clock;
@@ -12,7 +12,7 @@ export type UnconfirmedOptions = {
 };
 
 /**
- * Tracks unconfirmed publishes, and those that wait because of the limits. By destination, so that a stalled queue blocks no other.
+ * Tracks unconfirmed publishes, and those not sent yet because of the limits. By destination, so that a stalled queue blocks no other.
  */
 export class UnconfirmedMessages {
   readonly #clock: Clock;
@@ -21,7 +21,7 @@ export class UnconfirmedMessages {
   #context: ChannelContext<DestinationChannel> | undefined;
   /** Destinations of the current connection, by exchange and routing key. */
   #destinations = new Map<string, Map<string, DestinationChannel>>();
-  /** Destinations that wait for the common limits, round robin. */
+  /** Destinations with unsent messages, for which the common limits allow no more, round robin. */
   readonly #inLine = new Set<DestinationChannel>();
   #isAdmitting = false;
   #messages = 0;
@@ -104,7 +104,7 @@ export class UnconfirmedMessages {
     for (const destination of this.#all()) destination.restartClocks(this.#heardAt);
   }
 
-  /** Detects destinations that stall, and lets others use the room. */
+  /** Detects destinations that stall, and lets others use their capacity. */
   detectStalls(): void {
     for (const destination of this.#all()) destination.detectStall(this.#answeredUpTo);
     this.#admit();

@@ -1,8 +1,8 @@
 import type { Clock } from '@waybell/runtime/clock';
-import { PauseReasons, type ConsumeCallbacks, type Consumer } from '../broker.ts';
+import { type ConsumeCallbacks, type Consumer, PauseReasons } from '../broker.ts';
 import {
-  newSourceId,
   type Message,
+  newSourceId,
   type Outgoing,
   type Publication,
   type Rejection,
@@ -29,16 +29,16 @@ export type ClaimedRows<Row> = {
 
 export type ClaimingOptions<Row> = ClaimedRows<Row> & { name: string; clock: Clock };
 
-/** A row that this process has claimed. `held`: its publication is under way. */
-type ClaimedRow<Row> = { row: Row; is: 'held' | 'published' | 'given back'; source?: Source };
+/** A row that this process has claimed. `in hand`: its publication is under way. */
+type ClaimedRow<Row> = { row: Row; is: 'in hand' | 'published' | 'given back'; source?: Source };
 
 /** Feeds rows to a step, each as a source of one message. An acknowledged row is settled; one given back waits until its claim runs out. */
 export class Claiming<Row> implements Consumer {
   readonly #options: ClaimingOptions<Row>;
   #consuming: ConsumeCallbacks | undefined;
   readonly #pauses = new PauseReasons();
-  #held = 0;
-  #taking: Promise<unknown> = Promise.resolve();
+  #inHand = 0;
+  #claiming: Promise<unknown> = Promise.resolve();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: ClaimingOptions<Row>) {
@@ -53,7 +53,7 @@ export class Claiming<Row> implements Consumer {
 
   async pause(reason: string): Promise<void> {
     this.#pauses.pause(reason);
-    await this.#taking;
+    await this.#claiming;
   }
 
   resume(reason: string): void {
@@ -61,7 +61,7 @@ export class Claiming<Row> implements Consumer {
   }
 
   inHand(): number {
-    return this.#held;
+    return this.#inHand;
   }
 
   /**
@@ -69,9 +69,9 @@ export class Claiming<Row> implements Consumer {
    * Calls run one after the other.
    */
   publishDue(): Promise<boolean> {
-    const turn = this.#last.then(() => this.#publishAll());
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    const published = this.#last.then(() => this.#publishAll());
+    this.#last = published.catch(() => undefined);
+    return published;
   }
 
   /** Resolves when the last call of `publishDue` has ended. */
@@ -92,9 +92,9 @@ export class Claiming<Row> implements Consumer {
     const { claimMs, clock, settle } = this.#options;
     const runsOutAt = clock.now() + claimMs;
     const ended = new AbortController();
-    const taking = this.#take(() => ended.abort());
-    this.#taking = taking.catch(() => undefined);
-    const claimed = await taking;
+    const claiming = this.#claimRows(() => ended.abort());
+    this.#claiming = claiming.catch(() => undefined);
+    const claimed = await claiming;
     await clock.sleep(Math.max(0, runsOutAt - clock.now()), ended.signal);
     this.#cut(claimed);
     const published = claimed.filter(({ is }) => is === 'published').map(({ row }) => row);
@@ -102,20 +102,20 @@ export class Claiming<Row> implements Consumer {
     return { isEmpty: claimed.length === 0, isDone: published.length === claimed.length };
   }
 
-  async #take(onEnded: () => void): Promise<ClaimedRow<Row>[]> {
+  async #claimRows(onEnded: () => void): Promise<ClaimedRow<Row>[]> {
     const rows = await this.#options.claim();
     let left = rows.length;
     const end = (claimed: ClaimedRow<Row>, is: ClaimedRow<Row>['is']) => {
-      if (claimed.is !== 'held') return;
+      if (claimed.is !== 'in hand') return;
       claimed.is = is;
-      this.#held -= 1;
+      this.#inHand -= 1;
       left -= 1;
       if (left === 0) onEnded();
     };
     if (left === 0) onEnded();
-    this.#held += left;
+    this.#inHand += left;
     return rows.map((row) => {
-      const claimed: ClaimedRow<Row> = { row, is: 'held' };
+      const claimed: ClaimedRow<Row> = { row, is: 'in hand' };
       const publication = this.#options.publicationOf(row);
       if (publication === undefined) {
         end(claimed, 'published');
@@ -135,7 +135,7 @@ export class Claiming<Row> implements Consumer {
   /** Gives back rows whose claim has run out: another process may publish them now. */
   #cut(claimed: readonly ClaimedRow<Row>[]): void {
     for (const { is, source } of claimed) {
-      if (is !== 'held' || source === undefined) continue;
+      if (is !== 'in hand' || source === undefined) continue;
       source.giveBack();
       this.#consuming?.onCut(source);
     }

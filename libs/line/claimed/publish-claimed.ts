@@ -1,8 +1,8 @@
 import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { runEvery, type RunEveryOptions } from '@waybell/runtime/run-every';
-import { allAtOnce, publishAgain, type Message } from '../messages.ts';
-import { runStep, type RunningStep, type Step, type StepTools } from '../run-step.ts';
-import { Claiming, type ClaimedRows } from './claimed-rows.ts';
+import { allAtOnce, type Message, publishAgain } from '../messages.ts';
+import { type RunningStep, runStep, type Step, type StepTools } from '../run-step.ts';
+import { type ClaimedRows, Claiming } from './claimed-rows.ts';
 
 export type PublishingClaimed = AsyncDisposable &
   Pick<RunningStep, 'waitingFor'> & {

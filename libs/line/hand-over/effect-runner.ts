@@ -1,29 +1,72 @@
-import type { Timer, Clock } from '@waybell/runtime/clock';
+/**
+ * Runs the effects that the hand-over returns on real servers, and applies their results. The classes below `EffectRunner` are its
+ * parts: batches that take too long, returns that were no crash, and promises about its state.
+ */
+import { hash } from 'node:crypto';
+import type { Clock, Timer } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { ConsumeCallbacks, Broker } from '../broker.ts';
+import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import {
-  Stalled,
-  Unconfirmed,
   type Handler,
   type Message,
-  type Source,
   type Publication,
+  type Source,
+  Stalled,
+  Unconfirmed,
   type Waiting,
 } from '../messages.ts';
-import { mayBegin, step } from './hand-over.ts';
-import { FLUSH_MS } from './sendings.ts';
-import { HandlerRuns, type Gathering, TurnGatherer } from './gatherers.ts';
-import { emptyState, type Effect, type Input, type Report, type StepRules } from './state.ts';
-import type { Lane } from './suspicion.ts';
 import type { Once } from '../once.ts';
 import type { StepReport, StepSpans } from '../step-report.ts';
-import { hash } from 'node:crypto';
+import { type Gathering, HandlerRuns, TurnGatherer } from './gatherers.ts';
+import { mayBegin, step } from './hand-over.ts';
+import { FLUSH_MS } from './sendings.ts';
+import { type Effect, emptyState, type Input, type Report, type StepRules } from './state.ts';
+import type { Lane } from './suspicion.ts';
+
+export type HandOverTools<M = unknown> = {
+  broker: Broker;
+  once?: Once;
+  /** Puts a delivery into its room. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
+  putDelivery?: (waiting: Waiting) => Promise<void>;
+  /** Puts into a room a publication that the broker does not take now. Resolves and rejects likewise. */
+  putPublication?: (publication: Publication) => Promise<void>;
+  /** Stores slow members of a batch; if absent, the batch waits for them. */
+  lease?: StoreRunning<M>;
+  now?: () => number;
+};
+
+/**
+ * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
+ * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
+ */
+export type StoreRunning<M> = (
+  of: { message: Message; parsed: M },
+  onCut: (source: Source) => void,
+) => Promise<Source | undefined>;
+
+type EffectTools<M> = HandOverTools<M> & {
+  clock: Clock;
+  report: StepReport<M>;
+  /** Absent if tracing is off. */
+  spans?: StepSpans<M> | undefined;
+  /** Runs when a dependency is away and the step has to wait. */
+  onUnavailable: (error: Unavailable) => void;
+  /** Runs when a redelivered message is in hand, and when none is any more. */
+  onRedelivered: (isInHand: boolean) => void;
+};
+
+type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
+
+/**
+ * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
+ * recorded; each is in memory until it has left, and not for as long as its neighbours.
+ */
+type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
+
+type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /** Weight of the newest message of deliveries in the mean size. */
 const WEIGHT = 1 / 64;
-
-type HandledStep<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> & { handle: Handler<M>; gathering?: Gathering<M> };
-type Do<K extends Effect<never>['kind'], M = never> = Effect<M> & { kind: K };
 
 /**
  * Runs the effects of the hand-over and applies their results: together what one turn of the event loop brings, be it messages,
@@ -36,11 +79,11 @@ export class EffectRunner<M> {
   readonly #inHand = new Map<number, InHand>();
   readonly #returns = new SeenReturns();
   /** Redelivered sources of its queues and rooms. */
-  readonly #cameAgain = new Set<number>();
+  readonly #redelivered = new Set<number>();
   readonly #runs: HandlerRuns<M>;
   readonly #slow: SlowBatches;
   readonly #conditions = new Conditions();
-  readonly #turn: TurnGatherer;
+  readonly #gatherer: TurnGatherer;
   /** Sources that this turn of the event loop has brought so far. */
   #arrived: number[] = [];
   #flushTimer: Timer | undefined;
@@ -52,13 +95,13 @@ export class EffectRunner<M> {
     this.#rules = { ...rules, hasRooms: tools.putPublication !== undefined, now: tools.now ?? Date.now };
     this.#tools = tools;
     const apply = (input: Input) => this.apply(input);
-    this.#turn = new TurnGatherer(apply);
+    this.#gatherer = new TurnGatherer(apply);
     this.#runs = new HandlerRuns({
       handle,
       gathering,
       once: rules.once && tools.once,
       state: this.#state,
-      turn: this.#turn,
+      gatherer: this.#gatherer,
       clock: tools.clock,
       apply,
       onUnavailable: tools.onUnavailable,
@@ -75,7 +118,7 @@ export class EffectRunner<M> {
     return {
       onTaken: (source) => {
         this.taken += 1;
-        this.#returns.judge(source);
+        this.#returns.countCrashes(source);
         this.#take(source, lane);
       },
       onCut: (source) => {
@@ -92,7 +135,7 @@ export class EffectRunner<M> {
 
   apply(input: Input): void {
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
-    this.#conditions.look();
+    this.#conditions.check();
   }
 
   /** Number of messages taken and not yet acknowledged, given back or forgotten. */
@@ -102,7 +145,7 @@ export class EffectRunner<M> {
 
   /** At the end: gives back the messages whose handlers are at work; their results are ignored. Returns how many. */
   cut(): number {
-    this.#turn.applyEnded();
+    this.#gatherer.applyEnded();
     const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
     this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
     return members.length;
@@ -125,10 +168,10 @@ export class EffectRunner<M> {
   #take(source: Source, lane: Lane): void {
     this.#inHand.set(source.id, { source, size: 0, lane, at: this.#tools.clock.now() });
     // The socket brings several at once.
-    if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#come());
+    if (this.#arrived.push(source.id) === 1) process.nextTick(() => this.#applyArrived());
   }
 
-  #come(): void {
+  #applyArrived(): void {
     const arrived = this.#arrived;
     this.#arrived = [];
     const sources = [];
@@ -137,7 +180,7 @@ export class EffectRunner<M> {
       if (taken === undefined) continue;
       let { messages } = taken.source;
       taken.size = messages.length;
-      if (taken.lane === 'queue' && messages.some(cameAgain)) this.#holdAgain(id);
+      if (taken.lane === 'queue' && messages.some(isRedelivered)) this.#noteRedelivered(id);
       if (this.#tools.spans !== undefined) messages = taken.traced = this.#tools.spans.begin(messages);
       sources.push({ id, lane: taken.lane, messages });
       if (taken.size > 1 && this.#tools.lease !== undefined) this.#slow.watch();
@@ -145,8 +188,8 @@ export class EffectRunner<M> {
     if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
 
-  #holdAgain(id: number): void {
-    if (this.#cameAgain.add(id).size === 1) this.#tools.onCameAgain(true);
+  #noteRedelivered(id: number): void {
+    if (this.#redelivered.add(id).size === 1) this.#tools.onRedelivered(true);
   }
 
   #giveBack(id: number): void {
@@ -211,7 +254,7 @@ export class EffectRunner<M> {
   }
 
   #settled(sending: number, error: unknown): void {
-    if (error === undefined) this.#turn.confirmed(sending);
+    if (error === undefined) this.#gatherer.confirmed(sending);
     else if (error instanceof Stalled) this.apply({ kind: 'stalled', sending });
     else if (error instanceof Unconfirmed || error instanceof Unavailable) this.apply({ kind: 'unconfirmed', sending });
     else this.apply({ kind: 'refused', sending, error });
@@ -269,58 +312,20 @@ export class EffectRunner<M> {
     const taken = this.#inHand.get(id);
     this.#inHand.delete(id);
     if (taken?.traced !== undefined) this.#tools.spans?.release(taken.traced);
-    if (this.#cameAgain.delete(id) && this.#cameAgain.size === 0) this.#tools.onCameAgain(false);
-    this.#conditions.look();
+    if (this.#redelivered.delete(id) && this.#redelivered.size === 0) this.#tools.onRedelivered(false);
+    this.#conditions.check();
     return taken?.source;
   }
 }
 
 /** Whether it may have been in hand when a process died. */
-function cameAgain({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
+function isRedelivered({ deliveryCount, cameBefore, crashes = 0 }: Message): boolean {
   return deliveryCount > 0 || cameBefore === true || crashes > 0;
 }
 
-export type HandOverTools<M = unknown> = {
-  broker: Broker;
-  once?: Once;
-  /** Has a delivery wait. Resolves when it is safe. Rejects with `Unavailable` if it is not, or may not be. */
-  putDelivery?: (waiting: Waiting) => Promise<void>;
-  /** Has a publication wait, which the broker does not take now. Resolves and rejects likewise. */
-  putPublication?: (publication: Publication) => Promise<void>;
-  /** Holds slow members of a batch elsewhere; if absent, the batch waits for them. */
-  lease?: StoreRunning<M>;
-  now?: () => number;
-};
-
-type EffectTools<M> = HandOverTools<M> & {
-  clock: Clock;
-  report: StepReport<M>;
-  /** Absent if tracing is off. */
-  spans?: StepSpans<M> | undefined;
-  /** Runs when a dependency is away and the step has to wait. */
-  onUnavailable: (error: Unavailable) => void;
-  /** Runs when a redelivered message is in hand, and when none is any more. */
-  onCameAgain: (isInHand: boolean) => void;
-};
-
-/**
- * Stores a running message, and its parsed form, where another process finds it if this one dies. Acknowledging the returned
- * source deletes it there. Resolves with undefined if it cannot be stored. Never rejects.
- */
-export type StoreRunning<M> = (
-  of: { message: Message; parsed: M },
-  onCut: (source: Source) => void,
-) => Promise<Source | undefined>;
-
-/**
- * A source in hand: the lane it was taken from, when, and how many messages it has. `traced`: its messages, only if spans are
- * recorded; each is in memory until it has left, and not for as long as its neighbours.
- */
-type InHand = { source: Source; size: number; traced?: readonly Message[]; lane: Lane; at: number };
-
-/** Time after which the running members of a batch are stored elsewhere; and the interval of the checks. */
+/** Time after which the running members of a batch are put into another store; and the interval of the checks. */
 const SLOW_MS = 1_500;
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 type SlowBatchesOptions = {
   inHand: ReadonlyMap<number, InHand>;
@@ -328,7 +333,7 @@ type SlowBatchesOptions = {
   onSlow: (sources: ReadonlySet<number>) => void;
 };
 
-/** Reports batches held for too long. No timer runs while no batch is in hand. */
+/** Reports batches in hand for too long. No timer runs while no batch is in hand. */
 class SlowBatches {
   readonly #options: SlowBatchesOptions;
   #isWatching = false;
@@ -341,10 +346,10 @@ class SlowBatches {
   watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#options.clock.after(LOOK_MS, () => this.#look()).unref();
+    this.#options.clock.after(CHECK_MS, () => this.#check()).unref();
   }
 
-  #look(): void {
+  #check(): void {
     const { inHand, clock, onSlow } = this.#options;
     this.#isWatching = false;
     const since = clock.now() - SLOW_MS;
@@ -360,7 +365,7 @@ class SlowBatches {
   }
 }
 
-/** Exceeds what any step holds at once. */
+/** Exceeds what any step has in hand at once. */
 const MOST_SEEN = 4_096;
 
 /**
@@ -371,7 +376,7 @@ export class SeenReturns {
   readonly #times = new Map<string, number>();
 
   /** Sets `crashes` of a redelivered message. */
-  judge({ raw }: Source): void {
+  countCrashes({ raw }: Source): void {
     if (raw === undefined || raw.deliveryCount === 0) return;
     raw.crashes = Math.max(0, raw.deliveryCount - (this.#times.get(identityOf(raw)) ?? 0));
   }
@@ -403,22 +408,22 @@ function identityOf({ queue, messageId, note, body }: Message): string {
 
 /** Promises that resolve when a condition on local state holds. */
 class Conditions {
-  readonly #waiting = new Set<() => void>();
+  readonly #pending = new Set<() => void>();
 
   /** Checks all conditions, after a change of local state. */
-  look(): void {
+  check(): void {
     // Mostly nothing waits; iterating over an empty set would make garbage for each input.
-    if (this.#waiting.size > 0) for (const look of this.#waiting) look();
+    if (this.#pending.size > 0) for (const check of this.#pending) check();
   }
 
   /** Resolves when the condition holds: now, or after a change. */
   until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const look = () => {
-        if (isSo() && this.#waiting.delete(look)) resolve();
+      const check = () => {
+        if (isSo() && this.#pending.delete(check)) resolve();
       };
-      this.#waiting.add(look);
-      look();
+      this.#pending.add(check);
+      check();
     });
   }
 }

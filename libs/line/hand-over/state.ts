@@ -1,8 +1,11 @@
-/** State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. */
+/**
+ * State, inputs and effects of the hand-over, as plain data: a test can copy a state and try everything that may follow. Below
+ * them the `Transition`: one input being applied, and the results that it has so far.
+ */
 import type { BrokerState } from '../broker.ts';
-import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Fate, InParts, Message, Outgoing, Parse, Publication, Rejection, Waiting } from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
+import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Lane } from './suspicion.ts';
 
 /** How a step reads and recognises messages. `M` is the result of `parse`. */
@@ -40,14 +43,14 @@ export type SourceInHand = {
   isPartlyDone: boolean;
 };
 
-/** One message in the step. Those of a batch advance together until their fates part. */
+/** One message in the step. Those of a batch advance together until their fates differ. */
 export type Member<M> = {
   id: number;
   source: number;
   lane: Lane;
   message: Message;
   parsed?: M;
-  /** The mark that recognises it. The member that holds a key holds up its twins. */
+  /** The mark that recognises it. Members with the same key run one after the other. */
   mark?: Mark;
   /** The next member with the same key. */
   twin?: number;
@@ -55,7 +58,7 @@ export type Member<M> = {
   isWorthRemembering: boolean;
   /** Its handler is at work. */
   isRunning: boolean;
-  /** A lease was requested: another store is to hold it instead of its batch. */
+  /** A lease was requested: another store is to have it instead of its batch. */
   isLeaseAsked: boolean;
   /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'send alone';
@@ -64,10 +67,10 @@ export type Member<M> = {
   parts?: InParts;
   /** Number of its effects not yet known to be safe. */
   underWay: number;
-  /** It is among those that the turn settles. */
+  /** It is among those that the transition settles. */
   isSettling: boolean;
   failure?: Failure;
-  /** An effect could not be made safe while the message was held. */
+  /** An effect could not be made safe while the message was in hand. */
   isAbandoned: boolean;
 };
 
@@ -87,7 +90,7 @@ export type Sending = {
   isPut: boolean;
 };
 
-/** One member's part in a sending. */
+/** One member whose effect a sending is. */
 export type Share = {
   member: number;
   /** Approximate size of the record or end; 0 if it is neither. */
@@ -96,11 +99,8 @@ export type Share = {
   publication?: Publication;
 };
 
-/** A delivery that leaves with others of the same turn. */
+/** A delivery that leaves with others of the same transition. */
 export type Leaving = { member: number; publication: Publication };
-
-/** The messages of one source, as a step took them. */
-export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 
 /** A record or end that leaves with the next flush, with its trace if that is recorded. */
 export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; traceparent?: string };
@@ -108,20 +108,39 @@ export type BufferedRecord = Share & { outcome?: Outcome; end?: DeliveryEnd; tra
 export type State<M> = {
   sources: Map<number, SourceInHand>;
   members: Map<number, Member<M>>;
-  /** The last member of each key that is held. */
+  /** The last member of each key that is in the step. */
   keys: Map<string, number>;
-  /** Members that wait for a dependency. */
-  waiting: Set<number>;
+  /** Members that run when a dependency is back. */
+  deferred: Set<number>;
   sendings: Map<number, Sending>;
   bufferedRecords: BufferedRecord[];
   /** Characters of `bufferedRecords`. */
   bufferedCharacters: number;
   broker: BrokerState;
-  /** During a short outage messages are held; in a long one everything is given back. */
+  /** During a short outage messages are deferred; in a long one everything is given back. */
   outage: 'none' | 'short' | 'long';
   isClosing: boolean;
   lastId: number;
 };
+
+export function emptyState<M>(): State<M> {
+  return {
+    sources: new Map(),
+    members: new Map(),
+    keys: new Map(),
+    deferred: new Set(),
+    sendings: new Map(),
+    bufferedRecords: [],
+    bufferedCharacters: 0,
+    broker: 'away',
+    outage: 'none',
+    isClosing: false,
+    lastId: 0,
+  };
+}
+
+/** The messages of one source, as a step took them. */
+export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
 
 /**
  * An event that the hand-over reacts to; one input for a whole batch if it is the same for all. Lists of members, and of values
@@ -143,9 +162,9 @@ export type Input =
   /** It is unroutable, or no room can take it. */
   | { kind: 'refused'; sending: number; error: unknown }
   | { kind: 'remembered'; members: readonly number[] }
-  /** Batches that have been held for too long. */
+  /** Batches that have been in hand for too long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
-  /** The lease that holds the member now instead of its batch; undefined if there is none. */
+  /** The lease that has the member now instead of its batch; undefined if there is none. */
   | { kind: 'leased'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
@@ -164,7 +183,7 @@ export type Effect<M> =
   /** It waits: a delivery in its endpoint's room; a publication, which the broker does not take for now, in its destination's. */
   | { kind: 'put'; sending: number; what: Publication | Waiting; afterMs: number }
   | { kind: 'remember'; members: readonly number[]; marks: readonly Mark[] }
-  /** Its handler takes long: store it elsewhere, so that its batch can be acknowledged. */
+  /** Its handler takes long: put it into another store, so that its batch can be acknowledged. */
   | { kind: 'lease'; member: number; message: Message; parsed: M }
   | { kind: 'acknowledge'; sources: readonly number[] }
   | { kind: 'give back'; source: number; afterMs: number }
@@ -185,26 +204,8 @@ export type Report<M> =
   /** Not even the suspects lane takes it: the topology is broken. */
   | { kind: 'stuck'; message: Message; error: unknown };
 
-export function emptyState<M>(): State<M> {
-  return {
-    sources: new Map(),
-    members: new Map(),
-    keys: new Map(),
-    waiting: new Set(),
-    sendings: new Map(),
-    bufferedRecords: [],
-    bufferedCharacters: 0,
-    broker: 'away',
-    outage: 'none',
-    isClosing: false,
-    lastId: 0,
-  };
-}
-
-/** One step of the hand-over: the state of applying an input. */
-
 /** One input being applied, and its results so far. Effects for many members are gathered, and added once at the end. */
-export type Turn<M> = {
+export type Transition<M> = {
   state: State<M>;
   rules: StepRules<M>;
   effects: Effect<M>[];
@@ -218,7 +219,7 @@ export type Turn<M> = {
   toAcknowledge: number[];
 };
 
-export function newTurn<M>(state: State<M>, rules: StepRules<M>): Turn<M> {
+export function newTransition<M>(state: State<M>, rules: StepRules<M>): Transition<M> {
   return {
     state,
     rules,
@@ -237,9 +238,7 @@ export function newSource<M>(state: State<M>, id: number, size: number): SourceI
   return source;
 }
 
-const NOTHING: readonly Outgoing[] = [];
-
-export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, message: Message): Member<M> {
+export function addMember<M>({ state }: Transition<M>, source: number, lane: Lane, message: Message): Member<M> {
   const member: Member<M> = {
     id: ++state.lastId,
     source,
@@ -259,12 +258,14 @@ export function addMember<M>({ state }: Turn<M>, source: number, lane: Lane, mes
   return member;
 }
 
-export function isInHand<M>({ state }: Pick<Turn<M>, 'state'>, { source }: Member<M>): boolean {
+const NOTHING: readonly Outgoing[] = [];
+
+export function isInHand<M>({ state }: Pick<Transition<M>, 'state'>, { source }: Member<M>): boolean {
   return state.sources.get(source)?.isInHand === true;
 }
 
 /** The members of these ids that are still in the step. */
-export function membersOf<M>({ state }: Turn<M>, ids: Iterable<number>): Member<M>[] {
+export function membersOf<M>({ state }: Transition<M>, ids: Iterable<number>): Member<M>[] {
   const members: Member<M>[] = [];
   for (const id of ids) {
     const member = state.members.get(id);

@@ -1,13 +1,32 @@
+/**
+ * When a message is suspected of killing its process, and what happens to it then.
+ *
+ * A message that came back to its queue may have crashed the process that had it. After some crashes it goes to the suspects lane
+ * of its step, where messages are handled one at a time (`run-step.ts`). If it crashes processes there too, or its handler throws
+ * there again and again, it goes to the rejected queue. One whose handler throws for the first time goes to the lane at once.
+ *
+ * | what | crashes | then |
+ * |---|---|---|
+ * | a message alone, in its queue | 5 `CRASHES` | goes to the suspects lane |
+ * | a row of a waiting room | 3 `CRASHES_OF_ROOM` | goes to the suspects lane |
+ * | a batch of several | 3 `CRASHES_OF_BATCH` | each member goes back to the queue alone, its crashes counted from zero |
+ * | a batch that is still whole | 12 `CRASHES_UNOPENED` | is rejected unopened: reading it may be what kills |
+ * | a suspect in the lane | 5 `CRASHES` | is rejected |
+ *
+ * Fewer suffice in a room: its claims count crashes alone, and no lost connection. A batch is split soon, as each of its members
+ * that kills may do so again while the batch is in hand; for the same reason the limit of a whole one is far above that of the
+ * split. A suspect for which the handler throws `FAILURES` times is rejected too.
+ */
 import {
+  asideHeaders,
+  type Death,
+  type Message,
+  type Publication,
+  publishAgain,
+  reject,
+  type Rejection,
   TooLarge,
   Unroutable,
-  reject,
-  type Message,
-  type Rejection,
-  asideHeaders,
-  publishAgain,
-  type Death,
-  type Publication,
 } from '../messages.ts';
 import { rejectedExchange, suspectsExchange } from '../topology.ts';
 
@@ -16,19 +35,14 @@ export type Lane = 'queue' | 'suspects';
 
 type Intake = 'handle' | 'put aside' | 'send alone' | 'reject';
 
-/** Crashes of processes that held a message after which it is suspected; after as many more it is rejected. */
+// The limits of the table above.
 const CRASHES = 5;
-/** A batch is taken apart sooner: each of its members that kills may do so `CRASHES` times more while the batch is in hand. */
-const CRASHES_OF_BATCH = 3;
-/** Fewer suffice in a waiting room: its claims count crashes alone, and no lost connection. */
 export const CRASHES_OF_ROOM = 3;
-/**
- * From this many crashes on, a batch stays closed: reading it may be what kills the process. It is taken apart after far fewer
- * crashes, but a member that kills may do so again before that is done.
- */
+const CRASHES_OF_BATCH = 3;
 export const CRASHES_UNOPENED = 12;
 const FAILURES = 5;
 
+/** The rejection of a message that reached its last limit of crashes. */
 export const KILLED = reject('process_killed', 'the process that handled it died, each time');
 
 /** Decides how to treat a message, given the number of members in its source. */
@@ -61,6 +75,17 @@ export function rejectionFor(error: unknown): Rejection {
   return reject('handler_failed', String(error));
 }
 
+/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
+export function publishSuspect(message: Message, step: string, failures: number): Publication {
+  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
+}
+
+/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
+export function publishAlone(message: Message): Publication {
+  const same = publishAgain(message, message);
+  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
+}
+
 /** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
 export function publishRejected(message: Message, { reason, detail }: Rejection, now: number): Publication {
   return publishRejectedAgain(message, { reason, detail, at: new Date(now).toISOString() });
@@ -76,17 +101,6 @@ export function publishRejectedAgain(
     [asideHeaders.detail]: detail,
     [asideHeaders.at]: at,
   });
-}
-
-/** Publishes to the suspects lane of a step, where messages are taken one at a time. */
-export function publishSuspect(message: Message, step: string, failures: number): Publication {
-  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
-}
-
-/** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
-export function publishAlone(message: Message): Publication {
-  const same = publishAgain(message, message);
-  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
 }
 
 function aside(

@@ -1,9 +1,9 @@
-import { connect, type ChannelModel } from 'amqplib';
-import { asItIsNow } from '@waybell/runtime/login';
+import { type ChannelModel, connect } from 'amqplib';
 import { placeOf } from '@waybell/runtime/addresses';
+import { asItIsNow } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf, troubleWith } from '@waybell/runtime/server-trouble';
-import { ACCESS_REFUSED, close, closeInOrder, openChannel, nodesOf } from '../broker/broker-connection.ts';
+import { ACCESS_REFUSED, close, closeInOrder, nodesOf, openChannel } from '../broker/broker-connection.ts';
 
 const CONNECT_LIMIT_MS = 10_000;
 

@@ -1,8 +1,8 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import { bytes, constant, count } from '@waybell/runtime/environment';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import type { Exchange, Queue, Topology } from '../topology.ts';
 import { close, openChannel } from '../broker/broker-connection.ts';
+import type { Exchange, Queue, Topology } from '../topology.ts';
 import { onConnection } from './connect-once.ts';
 
 /** Allows for a broker that is just starting. */

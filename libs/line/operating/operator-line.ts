@@ -1,14 +1,18 @@
+/**
+ * Operators' access to the broker, for the API (`operatorLine`) and for commands (`openCommandPublisher`): connections that are made for one
+ * request.
+ */
+import type { ChannelModel } from 'amqplib';
 import { systemClock } from '@waybell/runtime/clock';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { onConnection, connectOnce, withoutRight } from './connect-once.ts';
-import { statesOf, type NamedState } from '../broker/depth.ts';
-import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
-import type { ChannelModel } from 'amqplib';
+import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
+import { type NamedState, statesOf } from '../broker/depth.ts';
+import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
 import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { eventsExchange } from '../topology.ts';
-import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
-import { UnconfirmedMessages } from '../broker/unconfirmed-messages.ts';
+import { connectOnce, onConnection, withoutRight } from './connect-once.ts';
+import { RejectedQueue, RejectedQueueTaken } from './rejected-queue.ts';
 
 /** The rejected queue, held exclusively by one request. */
 type RejectedInHand = Pick<RejectedQueue, 'messages' | 'remove'> & {
@@ -29,9 +33,15 @@ export type OperatorLine = {
   onRejected<T>(work: RejectedWork<T>): Promise<T>;
 };
 
+/** Publishes for a command. Does not reconnect: the caller learns what failed. */
+export type CommandPublisher = AsyncDisposable & {
+  /** Resolves when the broker has confirmed the message, or returned it as unroutable. Rejects without a confirm: then it may be in a queue. */
+  publish(publication: Publication): Promise<'confirmed' | 'unroutable'>;
+};
+
 /** The broker may need this long to release the queue of the previous request. */
 const RELEASED_WITHIN_MS = 2_000;
-const LOOK_EVERY_MS = 100;
+const RETRY_EVERY_MS = 100;
 
 export function operatorLine({ address, limitMs }: { address: ServerAddress; limitMs: number }): OperatorLine {
   const unavailable = (cause: unknown) =>
@@ -50,7 +60,7 @@ export function operatorLine({ address, limitMs }: { address: ServerAddress; lim
   }
 
   async function openRejected(): Promise<RejectedQueue> {
-    for (const until = performance.now() + RELEASED_WITHIN_MS; ; await systemClock.sleep(LOOK_EVERY_MS)) {
+    for (const until = performance.now() + RELEASED_WITHIN_MS; ; await systemClock.sleep(RETRY_EVERY_MS)) {
       try {
         return await asking(RejectedQueue.open(address));
       } catch (error) {
@@ -91,12 +101,6 @@ export function operatorLine({ address, limitMs }: { address: ServerAddress; lim
     onRejected: (work) => inTime(onRejected(work)),
   };
 }
-
-/** Publishes for a command. Does not reconnect: the caller learns what failed. */
-export type CommandPublisher = AsyncDisposable & {
-  /** Resolves when the broker has confirmed the message, or returned it as unroutable. Rejects without a confirm: then it may be in a queue. */
-  publish(publication: Publication): Promise<'confirmed' | 'unroutable'>;
-};
 
 /** Throws if the broker cannot be reached or the line is not declared. */
 export async function openCommandPublisher(

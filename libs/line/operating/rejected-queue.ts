@@ -1,12 +1,16 @@
+/**
+ * The rejected queue as operators read it, and how its messages are read back into their original form. `libs/rejected` lists, retries
+ * and removes them.
+ */
 import { createHash } from 'node:crypto';
 import type { Channel, ChannelModel, GetMessage } from 'amqplib';
 import type { ServerAddress } from '@waybell/runtime/server-address';
-import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
-import { type Message, asideHeaders, type Destination } from '../messages.ts';
-import { rejectedQueue, rejectedReader } from '../topology.ts';
-import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
-import { connectOnce, withoutRight } from './connect-once.ts';
 import { structuredContent } from '../broker/amqp-message.ts';
+import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
+import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
+import { asideHeaders, type Destination, type Message } from '../messages.ts';
+import { rejectedQueue, rejectedReader } from '../topology.ts';
+import { connectOnce, withoutRight } from './connect-once.ts';
 
 const RESOURCE_LOCKED = 405;
 

@@ -63,7 +63,7 @@ export class Interleaving {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) this.#happen([next], 0);
     const ended = this.#ends.toSorted((one, other) => one - other);
     if (ended.join() !== [...this.#sources.keys()].join()) this.broken.push(`ended: ${ended.join()}`);
-    const { sources, members, keys, waiting, sendings, bufferedRecords } = this.#step.state;
+    const { sources, members, keys, deferred: waiting, sendings, bufferedRecords } = this.#step.state;
     const left = [sources, members, keys, waiting, sendings].map(({ size }) => size);
     if (Math.max(...left, bufferedRecords.length) > 0) this.broken.push(`left in the state: ${left.join()}`);
   }

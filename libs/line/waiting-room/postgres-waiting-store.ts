@@ -1,20 +1,24 @@
-import { movesIn, rowsIn } from './waiting-rows.ts';
+/**
+ * Stores waiting rows in Postgres: `waitingIn` joins its parts. Rows are put, read, deleted and moved in `waiting-rows.ts`; here are
+ * the claims of rooms, and the sums by which limits are kept.
+ */
 import {
-  SumChanges,
   connectionOf,
+  hexOf,
+  type SumChange,
+  SumChanges,
+  type WaitingConnection,
   type WaitingPostgres,
   type WaitingService,
-  hexOf,
-  type WaitingConnection,
-  type SumChange,
 } from './waiting-connection.ts';
+import { movesIn, rowsIn } from './waiting-rows.ts';
 import {
-  type WaitingStore,
   CLAIM_MS,
   type ClaimedRoom,
   type HeldSum,
   type WaitingFigures,
   type WaitingLimits,
+  type WaitingStore,
   type WaitingSum,
 } from './waiting-store.ts';
 
@@ -28,8 +32,17 @@ export function waitingIn(postgres: WaitingPostgres, of: { service: WaitingServi
   return { ...rowsIn(connection), ...claimsIn(connection), ...movesIn(connection), ...sumsIn(connection) };
 }
 
-const CLAIMED_UNTIL = `now() + interval '${CLAIM_MS} milliseconds'`;
+type RoomFound = {
+  room: string;
+  name: string | null;
+  account: string | null;
+  shutForMs: number | null;
+  changes: number;
+  overBefore: number | null;
+  crashes: number;
+};
 
+const CLAIMED_UNTIL = `now() + interval '${CLAIM_MS} milliseconds'`;
 const DESCRIBED = `${hexOf('r.room')} as room, r.name, r.account,
   (1000 * extract(epoch from now() - r.shut_since))::float8 as "shutForMs", r.changes, r.over_before::float8 as "overBefore", r.deaths as crashes`;
 
@@ -97,16 +110,6 @@ const noteScanned = (service: WaitingService): string => `
     over_before = case when over_before <= $4::bigint then null else over_before end
   where room = $2 and claimed_by = $1`;
 
-type RoomFound = {
-  room: string;
-  name: string | null;
-  account: string | null;
-  shutForMs: number | null;
-  changes: number;
-  overBefore: number | null;
-  crashes: number;
-};
-
 function claimsIn({
   service,
   process,
@@ -160,78 +163,6 @@ function describe({ room, name, account, shutForMs, changes, overBefore, crashes
     ...(overBefore === null ? {} : { overBefore }),
   };
 }
-
-/** Sums drift a little, and to find a few rows takes as long as to find many. */
-const WELL_BEYOND = 1.01;
-
-/** A room that is a holder itself is written in two ways: as rows were put, and as Postgres writes it. */
-const add = (service: WaitingService): string => `
-  insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
-  select holder, max(name), sum(rows)::bigint, sum(bytes)::bigint
-  from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) group by holder order by holder
-  on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
-
-/** Accounts without rooms, whatever their sum says. Limited, because each is looked up. */
-const roomless = (service: WaitingService): string => `
-  (select true from waybell.${service}_rooms r where r.room = s.holder limit 1) is null
-  and (select true from waybell.${service}_rooms r where r.account = s.holder limit 1) is null`;
-
-const findRoomless = (service: WaitingService): string => `
-  select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums s where ${roomless(service)}`;
-
-/** Deletes sums that have not changed since they were found: no process has changes of them to store. */
-const dropRoomless = (service: WaitingService): string => `
-  delete from waybell.${service}_waiting_sums s
-  using (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) as k (holder, rows, bytes) order by holder) k
-  where s.holder = k.holder and (s.rows, s.bytes) = (k.rows, k.bytes) and ${roomless(service)}`;
-
-const sums = (service: WaitingService): string => `
-  with held as materialized (
-    select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums where name is null and rows > 0
-  )
-  select null::uuid as holder, coalesce(sum(rows), 0) as rows, coalesce(sum(bytes), 0) as bytes from held
-  union all (
-    select * from held where rows > ${WELL_BEYOND} * $1::float8 or bytes > ${WELL_BEYOND} * $2::float8
-    union (select * from held order by bytes desc, holder limit 1))`;
-
-/** Measures bodies before the sort, which would carry them along. */
-const newestWithin = (service: WaitingService): string => `
-  with held as materialized (
-    select w.* from waybell.${service}_rooms r cross join lateral (
-      select made_at, coalesce(octet_length(body), 0) + octet_length(properties) as size from waybell.${service}_waiting w
-      where w.room = r.room offset 0
-    ) w where r.account = $1
-  )
-  select coalesce(min(made_at) filter (where is_within), max(made_at) + 1) as since, count(*) as rows, sum(size) as bytes,
-    count(*) filter (where not is_within)::int as others
-  from (
-    select made_at, size, row_number() over newest <= $2::float8 and sum(size) over newest <= $3::float8 as is_within from held
-    window newest as (order by made_at desc rows unbounded preceding)
-  ) counted`;
-
-const mark = (service: WaitingService): string => `
-  update waybell.${service}_rooms r set over_before = $2, look_at = case when claimed_by is null then now() else look_at end
-  where room in (
-    select room from waybell.${service}_rooms r
-    where account = $1 and (select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at limit 1) < $2
-    order by room for no key update)`;
-
-const correct = (service: WaitingService): string => `
-  insert into waybell.${service}_waiting_sums as s (holder, rows, bytes) values ($1, $2, $3)
-  on conflict (holder) do update set rows = excluded.rows, bytes = excluded.bytes`;
-
-const figures = (service: WaitingService): string => `
-  select is_endpoint as "isEndpoint", s.rows, s.bytes, o."oldestAt"
-  from (values (true), (false)) as kind (is_endpoint)
-  cross join lateral (
-    select coalesce(sum(rows), 0)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
-    from waybell.${service}_waiting_sums where (name is null) = is_endpoint
-  ) s
-  cross join lateral (
-    select min(first.made_at)::float8 as "oldestAt" from waybell.${service}_rooms r cross join lateral (
-      select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at, id limit 1
-    ) first where (r.name is null) = is_endpoint
-  ) o`;
 
 /** Sums without rooms are searched for once after this many times of storing changes. */
 const TIDIED_AFTER = 60;
@@ -310,6 +241,9 @@ const columnsOf = (changes: readonly SumChange[]): unknown[] => [
   changes.map(({ bytes }) => bytes),
 ];
 
+/** Sums drift a little, and to find a few rows takes as long as to find many. */
+const WELL_BEYOND = 1.01;
+
 /**
  * Finds accounts that exceed a limit: their own, or, for the largest by bytes, the one for all together. `held`: the largest, and
  * at least those beyond their own.
@@ -328,3 +262,72 @@ export function accountsBeyond(
     return isBeyond ? [{ ...sum, mayHave }] : [];
   });
 }
+
+/** A room that is a holder itself is written in two ways: as rows were put, and as Postgres writes it. */
+const add = (service: WaitingService): string => `
+  insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
+  select holder, max(name), sum(rows)::bigint, sum(bytes)::bigint
+  from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) group by holder order by holder
+  on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
+
+/** Accounts without rooms, whatever their sum says. Limited, because each is looked up. */
+const roomless = (service: WaitingService): string => `
+  (select true from waybell.${service}_rooms r where r.room = s.holder limit 1) is null
+  and (select true from waybell.${service}_rooms r where r.account = s.holder limit 1) is null`;
+
+const findRoomless = (service: WaitingService): string => `
+  select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums s where ${roomless(service)}`;
+
+/** Deletes sums that have not changed since they were found: no process has changes of them to store. */
+const dropRoomless = (service: WaitingService): string => `
+  delete from waybell.${service}_waiting_sums s
+  using (select * from unnest($1::uuid[], $2::bigint[], $3::bigint[]) as k (holder, rows, bytes) order by holder) k
+  where s.holder = k.holder and (s.rows, s.bytes) = (k.rows, k.bytes) and ${roomless(service)}`;
+
+const sums = (service: WaitingService): string => `
+  with held as materialized (
+    select holder, rows::float8, bytes::float8 from waybell.${service}_waiting_sums where name is null and rows > 0
+  )
+  select null::uuid as holder, coalesce(sum(rows), 0) as rows, coalesce(sum(bytes), 0) as bytes from held
+  union all (
+    select * from held where rows > ${WELL_BEYOND} * $1::float8 or bytes > ${WELL_BEYOND} * $2::float8
+    union (select * from held order by bytes desc, holder limit 1))`;
+
+/** Measures bodies before the sort, which would carry them along. */
+const newestWithin = (service: WaitingService): string => `
+  with held as materialized (
+    select w.* from waybell.${service}_rooms r cross join lateral (
+      select made_at, coalesce(octet_length(body), 0) + octet_length(properties) as size from waybell.${service}_waiting w
+      where w.room = r.room offset 0
+    ) w where r.account = $1
+  )
+  select coalesce(min(made_at) filter (where is_within), max(made_at) + 1) as since, count(*) as rows, sum(size) as bytes,
+    count(*) filter (where not is_within)::int as others
+  from (
+    select made_at, size, row_number() over newest <= $2::float8 and sum(size) over newest <= $3::float8 as is_within from held
+    window newest as (order by made_at desc rows unbounded preceding)
+  ) counted`;
+
+const mark = (service: WaitingService): string => `
+  update waybell.${service}_rooms r set over_before = $2, look_at = case when claimed_by is null then now() else look_at end
+  where room in (
+    select room from waybell.${service}_rooms r
+    where account = $1 and (select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at limit 1) < $2
+    order by room for no key update)`;
+
+const correct = (service: WaitingService): string => `
+  insert into waybell.${service}_waiting_sums as s (holder, rows, bytes) values ($1, $2, $3)
+  on conflict (holder) do update set rows = excluded.rows, bytes = excluded.bytes`;
+
+const figures = (service: WaitingService): string => `
+  select is_endpoint as "isEndpoint", s.rows, s.bytes, o."oldestAt"
+  from (values (true), (false)) as kind (is_endpoint)
+  cross join lateral (
+    select coalesce(sum(rows), 0)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
+    from waybell.${service}_waiting_sums where (name is null) = is_endpoint
+  ) s
+  cross join lateral (
+    select min(first.made_at)::float8 as "oldestAt" from waybell.${service}_rooms r cross join lateral (
+      select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at, id limit 1
+    ) first where (r.name is null) = is_endpoint
+  ) o`;

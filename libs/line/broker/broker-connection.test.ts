@@ -1,7 +1,15 @@
+import { expect, test, describe } from '@jest/globals';
+import { nodesOf, corkWrites } from './broker-connection.ts';
 import { Writable } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
-import { corkWrites } from './broker-connection.ts';
+
+const NODES = ['amqp://a', 'amqp://b', 'amqp://c'];
+
+test('all nodes are named once, and processes do not all begin at the same', () => {
+  const orders = Array.from({ length: 100 }, () => nodesOf(NODES.join(',')));
+  for (const order of orders) expect(order.toSorted()).toEqual(NODES);
+  expect(new Set(orders.map(([first]) => first)).size).toBe(NODES.length);
+});
 
 describe('corkWrites', () => {
   test('sends in one go, in order, what is written in one tick', async () => {
