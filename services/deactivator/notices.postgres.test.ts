@@ -8,6 +8,7 @@ import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 let store: TestDatabase;
 let postgres: Postgres;
@@ -38,14 +39,9 @@ afterAll(async () => {
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 
-async function aSubscription({ client = 'default', url = 'https://a.test/hook?key=secret' } = {}): Promise<string> {
+function aSubscription({ client = 'default', url = 'https://a.test/hook?key=secret' } = {}): Promise<string> {
   const guid = randomUUID();
-  await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, $4, $5, '\\x00', 'k')`,
-    [guid, account, client, `a.${guid}`, url],
-  );
-  return guid;
+  return subscribe(store.postgres, { guid, account, client, action: `a.${guid}`, callbackUrl: url });
 }
 
 /** Returns the notices that the deactivator would publish now, and marks them as published. */

@@ -8,6 +8,7 @@ import { logDelivery } from './testing/logged-delivery.ts';
 import { stopHost } from './stops.ts';
 import { runWaybellOn } from '../../cli/testing/run-waybell.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 let store: TestDatabase;
 let account: string;
@@ -24,12 +25,8 @@ const query = async (sql: string, values: unknown[] = []) => (await store.postgr
 
 /** Subscribes a client, and has these columns otherwise. */
 async function subscribed(client: string, set = 'changed_at = now()', host = client): Promise<void> {
-  const guid = randomUUID();
-  await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, 'order.created', $4, '\\x00', 'k')`,
-    [guid, account, client, `https://${host}.test/hook?key=secret`],
-  );
+  const callbackUrl = `https://${host}.test/hook?key=secret`;
+  const guid = await subscribe(store.postgres, { account, client, callbackUrl });
   await query(`update waybell.subscriptions set created_at = now() - interval '1 day', ${set} where guid = $1`, [guid]);
 }
 

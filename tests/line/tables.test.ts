@@ -20,6 +20,7 @@ import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runti
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
@@ -62,27 +63,18 @@ async function anAccount(interfaceName: 'carrier' | 'shipper', features: string[
   return (await createAccount(store.postgres, { interface: interfaceName, features })).guid;
 }
 
-async function aSubscription(given: Given = {}): Promise<string> {
-  const { interface: interfaceName = 'carrier', action = 'order.created', client = 'default' } = given;
+async function aSubscription({ auditFieldSet, keyId, ...given }: Given = {}): Promise<string> {
   const guid = randomUUID();
-  const account = given.account ?? (await anAccount(interfaceName));
-  const { sealed, keyId } = keyRing.seal(`token of ${guid}`, guid);
-  await store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, audit_field_set,
-       generation, verification_token_sealed, verification_token_key_id)
-     values ($1, $2, $3, $4, $5, $6, $7, 3, $8, $9)`,
-    [
+  const account = given.account ?? (await anAccount(given.interface ?? 'carrier'));
+  const token = keyRing.seal(`token of ${guid}`, guid);
+  if (keyId !== undefined) token.keyId = keyId;
+  const callbackUrl = `https://a.test/${guid}`;
+  await subscribe(store.postgres, { ...given, guid, account, generation: 3, callbackUrl, token });
+  if (auditFieldSet !== undefined)
+    await store.postgres.query('update waybell.subscriptions set audit_field_set = $2 where guid = $1', [
       guid,
-      interfaceName,
-      account,
-      client,
-      action,
-      `https://a.test/${guid}`,
-      given.auditFieldSet,
-      sealed,
-      given.keyId ?? keyId,
-    ],
-  );
+      auditFieldSet,
+    ]);
   return guid;
 }
 

@@ -10,6 +10,7 @@ import { deactivationsIn as vehicleDeactivationsIn } from '@waybell/location-tra
 import type { Postgres } from '@waybell/runtime/postgres';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { PostgresStand } from '@waybell/line/waiting-room/testing/waiting-stand';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 let stand: PostgresStand;
 let account: string;
@@ -44,12 +45,7 @@ const aVehicle = (isActive: boolean) => (guid: string, number: number) =>
     number,
   ]);
 const onAnnounced = () => undefined;
-const aSubscription = (guid: string) =>
-  stand.sql(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
-       verification_token_key_id) values ($1::uuid, 'carrier', $2, $1::text, 'https://a.test', '\\x00', 'k')`,
-    [guid, account],
-  );
+const aSubscription = (guid: string) => subscribe(stand.database.postgres, { guid, account, action: guid });
 
 const works: Record<string, Work> = {
   'what is sent by hand': {

@@ -159,13 +159,8 @@ describe('a room', () => {
       [place.account, callbackUrl],
     );
     place.room = made?.room ?? '';
-    await stand.sql(`insert into waybell.accounts (guid, interface) values ($1, 'shipper')`, [place.account]);
-    await stand.sql(
-      `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-         verification_token_sealed, verification_token_key_id)
-       values ($1, 'shipper', $2, 'c', 'insurance.issued', $3, '\\x00', 'k')`,
-      [place.subscription, place.account, callbackUrl],
-    );
+    const { account, subscription: guid } = place;
+    await subscribe(stand.database.postgres, { guid, account, interface: 'shipper', callbackUrl });
     await store.put([aRow(place, 'a')]);
     await store.claim(ALL);
     await store.release([{ room: place.room, afterMs: 3_600_000, shutForMs: 1 }]);

@@ -5,6 +5,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Answer } from '../../testing/ask.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 let api: TestApi;
 let token: string;
@@ -20,13 +21,8 @@ beforeAll(async () => {
   api = await startApi();
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
   ({ guid: account, token: own } = await signUp(api, { interface: 'shipper' }));
-  listening = randomUUID();
-  await api.store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id)
-     values ($1, 'shipper', $2, $3, 'order.created', 'https://api.test/v1/listeners/a/requests', '\\x00', 'k')`,
-    [listening, account, client],
-  );
+  const callbackUrl = 'https://api.test/v1/listeners/a/requests';
+  listening = await subscribe(api.store.postgres, { account, client, interface: 'shipper', callbackUrl });
   delivery = await logDelivery(api.store.postgres, {
     account,
     client,
