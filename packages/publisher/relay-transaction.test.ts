@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import pg from 'pg';
 import { createPublisher } from './publisher.ts';
 import { createRelay } from './relay.ts';
-import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+import { put, startOutboxStand } from './testing/outbox-stand.ts';
 
-let stand: OutboxStand;
-
-beforeAll(async () => {
-  stand = await startOutboxStand();
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
+const stand = shared(() => startOutboxStand());
 
 describe('the transaction of a relay', () => {
   test('is the same whatever the role has by default, and ends where the relay stands still', async () => {

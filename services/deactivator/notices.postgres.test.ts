@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteEndsIn } from './deactivate.ts';
 import { noticesIn } from './notices.ts';
 import { partOf } from '@waybell/delivery-log/tables';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
-let postgres: Postgres;
 let account: string;
 
+const store = shared(() => createTestDatabase());
+const postgres = shared(() =>
+  connectPostgres({ url: store.url, role: '', poolSize: 8, timeoutMs: 60_000, log: silentLog }),
+);
 beforeAll(async () => {
-  store = await createTestDatabase();
-  postgres = connectPostgres({ url: store.url, role: '', poolSize: 8, timeoutMs: 60_000, log: silentLog });
   account = await aCarrier(store.postgres, 'Example Freight');
   // One partition for all: no midnight matters.
   await store.postgres.query(`
@@ -30,11 +31,6 @@ beforeEach(async () => {
      delete from waybell.late_endpoints; delete from waybell.due_deactivations; delete from waybell.deliverer_rooms;
      delete from waybell.deliverer_waiting`,
   );
-});
-
-afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
 });
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;

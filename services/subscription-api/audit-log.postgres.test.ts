@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createAccount, updateAccount } from './accounts.ts';
 import { readAuditLog, type NoteSelection } from './audit-log.ts';
-import { signUp, startApi, type TestApi } from './testing/api.ts';
+import { signUp, startApi } from './testing/api.ts';
 import { createToken, hashToken, listTokens, revokeToken } from './tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const base = '/v1/public/webhooks';
 const body = { callback_url: 'https://hooks.test/secret-path?key=secret-key' };
 const guidPattern = /^[0-9a-f-]{36}$/;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 /** Returns the account's notes in the audit log, oldest first. */
 async function notesOf(guid: string): Promise<Record<string, unknown>[]> {

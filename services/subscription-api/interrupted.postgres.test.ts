@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createAccount } from './accounts.ts';
 import { interruptedSubscriptions } from './interrupted.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { logDelivery } from './testing/logged-delivery.ts';
 import { stopHost } from './stops.ts';
 import { runWaybellOn } from '../../cli/testing/run-waybell.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let account: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   account = (await createAccount(store.postgres, { interface: 'carrier', name: 'Example Freight' })).guid;
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
 });
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
 type Message = { to: string; generation?: number; delivery?: string; delivered?: boolean; ended: number };
 type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let shipper: string;
 let carrier: string;
 let now: number;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   shipper = (await createAccount(store.postgres, { interface: 'shipper' })).guid;
   carrier = (await createAccount(store.postgres, { interface: 'carrier' })).guid;
 });
@@ -25,10 +25,6 @@ beforeEach(async () => {
   await store.postgres.query(
     'delete from waybell.subscriptions; delete from waybell.deactivations; delete from waybell.due_deactivations',
   );
-});
-
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
 });
 
 /** Times are seconds from now; the past is negative. */

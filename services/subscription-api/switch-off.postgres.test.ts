@@ -1,16 +1,16 @@
 import { partOf } from '@waybell/delivery-log/tables';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let carrier: string;
 let shipper: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   carrier = (await createAccount(store.postgres, { interface: 'carrier' })).guid;
   shipper = (await createAccount(store.postgres, { interface: 'shipper' })).guid;
 });
@@ -21,10 +21,6 @@ beforeEach(async () => {
   await store.postgres.query(
     'delete from waybell.subscriptions; delete from waybell.deactivations; delete from waybell.due_deactivations; delete from delivery_log.events',
   );
-});
-
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
 });
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { byHand, sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { keepPartitions } from '@waybell/delivery-log-service/delivery-log';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
@@ -25,21 +25,20 @@ import {
   LogStand,
   START,
 } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const HOUR_MS = 3_600_000;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let sendings: Sendings;
 let client: ClientReader;
 let subscription: string;
 
 beforeAll(async () => {
-  stand = await LogStand.start();
   // The claims' clock is that of Postgres.
   stand.now = wallClockMs();
   sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
 });
-afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });

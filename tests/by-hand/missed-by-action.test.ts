@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Attempted } from '@waybell/line/outcomes';
@@ -10,21 +10,20 @@ import { askForResend } from '@waybell/subscription-api/by-hand/ask';
 import { replayOf, askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { missedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
 import { aDelivered, aDropped, anExhausted, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 import { sentByHand } from './sent-by-hand.ts';
 
 const HOUR_MS = 3_600_000;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let sendings: Sendings;
 let client: ClientReader;
 let now: number;
 
 beforeAll(async () => {
-  stand = await LogStand.start();
   stand.now = wallClockMs();
   sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
 });
-afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });

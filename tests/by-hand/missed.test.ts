@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
 import { findMissed } from '@waybell/subscription-api/by-hand/missed';
 import { askForReplay, countReplay, type RangedReplay } from '@waybell/subscription-api/by-hand/replays';
@@ -11,22 +11,21 @@ import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { aDelivered, anExhausted, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 import { sentByHand } from './sent-by-hand.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let sendings: Sendings;
 let client: ClientReader;
 let now: number;
 
 beforeAll(async () => {
-  stand = await LogStand.start();
   stand.now = wallClockMs();
   sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
 });
-afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });

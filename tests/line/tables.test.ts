@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
@@ -16,7 +16,8 @@ import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/sealed-rows';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
@@ -31,24 +32,12 @@ const RULES = {
   surge: { many: 0, few: 0 },
 };
 
-let store: TestDatabase;
-let router: Postgres;
-let deliverer: Postgres;
-let deactivator: Postgres;
-
-beforeAll(async () => {
-  store = await createTestDatabase();
-  const as = (role: string) =>
-    connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 60_000, log: silentLog });
-  router = as('waybell_router');
-  deliverer = as('waybell_deliverer');
-  deactivator = as('waybell_deactivator');
-});
-
-afterAll(async () => {
-  for (const pool of [router, deliverer, deactivator]) await pool[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
+const as = (role: string) =>
+  connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: PATIENT_MS, log: silentLog });
+const router = shared(() => as('waybell_router'));
+const deliverer = shared(() => as('waybell_deliverer'));
+const deactivator = shared(() => as('waybell_deactivator'));
 
 type Given = {
   interface?: 'carrier' | 'shipper';

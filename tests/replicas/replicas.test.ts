@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { noticesIn } from '@waybell/deactivator/notices';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
@@ -11,15 +11,12 @@ import type { Postgres } from '@waybell/runtime/postgres';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { PostgresStand } from '@waybell/line/waiting-room/testing/waiting-stand';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start());
 let account: string;
 beforeAll(async () => {
-  stand = await PostgresStand.start();
   account = (await createAccount(stand.database.postgres, { interface: 'carrier' })).guid;
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
 });
 
 /** Something that replicas of a service do to rows of a table, each to others. */

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { connectBroker } from './connect-broker.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 const MOVES = ['alarm', 'connect', 'publish', 'cut', 'clear'] as const;
 type Move = (typeof MOVES)[number];

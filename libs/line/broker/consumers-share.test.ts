@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { createLog } from '@waybell/runtime/log';
 import { limitOf, numbers } from '../testing/a-line.ts';
 import { taking, type HeldMessage } from '../testing/taking.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { openConsumers } from './consumers.ts';
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 const log = createLog({ service: 'test', level: 'silent' });
 const openTheirs = () =>

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Channel, ChannelModel } from 'amqplib';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { TestBroker } from '../testing/test-broker.ts';
 import { keepConnected, type ReconnectOptions } from './broker-connection.ts';
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 const log = createLog({ service: 'test', level: 'silent' });
 

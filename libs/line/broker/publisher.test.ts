@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 const log = createLog({ service: 'test', level: 'silent' });
 

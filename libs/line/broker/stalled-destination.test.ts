@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { type Publication, Stalled, TooLarge, Unconfirmed } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type BrokerPublisher } from './publisher.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 const log = createLog({ service: 'test', level: 'silent' });
 const CONFIRM_LIMIT_MS = 30_000;

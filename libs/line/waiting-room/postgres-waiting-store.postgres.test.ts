@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitingIn, WAITING_SETTINGS } from './postgres-waiting-store.ts';
 import type { WaitingStore } from './waiting-store.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { shared } from '@waybell/runtime/testing/shared';
 import {
   ALL,
   aPlace,
@@ -15,14 +16,8 @@ import {
   type Place,
 } from './testing/waiting-stand.ts';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start(12));
 let store: WaitingStore;
-beforeAll(async () => {
-  stand = await PostgresStand.start(12);
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
 beforeEach(() => {
   store = stand.store();
 });

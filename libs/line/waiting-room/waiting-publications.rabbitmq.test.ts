@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../broker.ts';
 import { connectBroker } from '../broker/connect-broker.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
@@ -6,21 +6,15 @@ import { until } from '@waybell/runtime/testing/until';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aPublication } from './testing/some-broker.ts';
 import { PublicationsStand } from './testing/publications-stand.ts';
 
-let rabbitmq: BreakableBroker;
-let stand: PublicationsStand;
 let broker: Broker;
 let clock: TurnedClock;
-beforeAll(async () => {
-  rabbitmq = await BreakableBroker.start();
-  stand = await PublicationsStand.start();
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-  await rabbitmq[Symbol.asyncDispose]();
-});
+const rabbitmq = shared(() => BreakableBroker.start());
+const stand = shared(() => PublicationsStand.start());
+
 beforeEach(async () => {
   await stand.empty();
 });

@@ -1,38 +1,32 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
-import { dnsServer, type DnsServer } from '@waybell/runtime/testing/dns-server';
+import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, type TestServer } from '../testing/server.ts';
+import { httpServer } from '../testing/server.ts';
 import { openEndpoints } from './call-endpoint.ts';
 
 const LONG_MS = 60_000;
 const [ALLOWED, FORBIDDEN, OTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 const hosts = new Set<string>();
 
-let server: TestServer;
-let names: DnsServer;
 let addresses: string[];
 
-beforeAll(async () => {
-  server = await httpServer(
+const server = shared(() =>
+  httpServer(
     ({ socket }, response) => {
       hosts.add(String(socket.localAddress));
       response.setHeader('connection', 'close').end();
     },
     { host: '0.0.0.0' },
-  );
-  names = await dnsServer((name) => (name === 'turns.test' ? { addresses, ttlSeconds: 0 } : 'absent'));
-});
+  ),
+);
+const names = shared(() => dnsServer((name) => (name === 'turns.test' ? { addresses, ttlSeconds: 0 } : 'absent')));
 
 beforeEach(() => hosts.clear());
-
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await names[Symbol.asyncDispose]();
-});
 
 /** Calls the server by the name, whose answers are remembered for a second. */
 function caller(clock: TurnedClock, port: number) {

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { migrate } from '../migrate.ts';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 import type { Answer } from '../testing/ask.ts';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
 import { silentLog } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createToken, revokeToken } from '../tokens.ts';
 
 const base = '/v1/public/webhooks';
@@ -18,18 +19,13 @@ const unsubscribePath = `${base}/order.created/unsubscribe`;
 const callback_url = 'https://hooks.test/a';
 const json = 'application/json';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let shipper: { guid: string; token: string };
 let carrier: { guid: string; token: string };
 
 beforeAll(async () => {
-  api = await startApi();
   shipper = await signUp(api, { interface: 'shipper' });
   carrier = await signUp(api, { interface: 'carrier' });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Returns the answer on a connection of its own; empty if it is closed without one. */

@@ -1,10 +1,11 @@
 import { until } from '@waybell/runtime/testing/until';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { shared } from '@waybell/runtime/testing/shared';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createConsoleLink } from '../console-links.ts';
 import { createToken } from '../tokens.ts';
@@ -89,11 +90,10 @@ const interfaceOf = ({ name }: Ask) => (/Shipper/.test(name) ? 'shipper' : 'carr
 const other = { shipper: 'carrier', carrier: 'shipper' } as const;
 const json = { 'content-type': 'application/json' };
 
-let api: TestApi;
+const api = shared(() => startApi());
 let tokens: Record<'shipper' | 'carrier', { account: string; all: string; none: string }>;
 
 beforeAll(async () => {
-  api = await startApi();
   const tokensOf = async (name: 'shipper' | 'carrier') => {
     const { guid, token } = await signUp(api, { interface: name });
     return {
@@ -103,10 +103,6 @@ beforeAll(async () => {
     };
   };
   tokens = { shipper: await tokensOf('shipper'), carrier: await tokensOf('carrier') };
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 const unseen = ({ contract }: Asked) => [...contract.documented].filter((answer) => !contract.seen.has(answer));

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 describe('GET /v1/token', () => {
   test.each(['shipper', 'carrier'] as const)('says whose the token of a %s is', async (interfaceName) => {

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
 import { awaitEnds } from './await-ends.ts';
 import { streamCapacity } from '../live/event-stream.ts';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
@@ -10,16 +10,10 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from '../../testing/live-stand.ts';
 import { aDelivered } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 import { PullStand } from '../../testing/pull-stand.ts';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
-});
-
+const store = shared(() => createTestDatabase());
 let stand: PullStand | undefined;
 afterEach(async () => {
   await stand?.[Symbol.asyncDispose]();

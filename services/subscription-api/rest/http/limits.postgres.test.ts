@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
@@ -8,20 +8,13 @@ import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createToken, revokeToken } from '../../tokens.ts';
 
 const path = '/v1/public/webhooks';
 const limits = { requestsPerMinute: 3, failuresPerMinute: 2 };
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ limits, trustedProxies: ['127.0.0.0/8'] });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ limits, trustedProxies: ['127.0.0.0/8'] }));
 
 /** Each test has a network of its own, because all share one Redis. */
 function aNetwork(): (host: string) => Record<string, string> {

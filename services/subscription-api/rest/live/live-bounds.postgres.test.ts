@@ -1,23 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { mock } from 'node:test';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { revokeToken } from '../../tokens.ts';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { LiveStand, type Us } from '../../testing/live-stand.ts';
 import { aFailed } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
-});
-
+const store = shared(() => createTestDatabase());
 let stand: LiveStand | undefined;
 afterEach(async () => {
   mock.timers.reset();

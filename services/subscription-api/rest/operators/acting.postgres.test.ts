@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { readLive } from '../../testing/live-reader.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createConsoleLink } from '../../console-links.ts';
@@ -17,18 +18,13 @@ const placeOf = (account: string, client = 'default') =>
   `/v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}`;
 const unwrapped = (body: { data?: { object?: object } }): object => body.data?.object ?? body.data ?? body;
 
-let api: TestApi;
+const api = shared(() => startApi());
 let operator: { guid: string; token: string; tokenGuid: string };
 
 beforeAll(async () => {
-  api = await startApi();
   const made = await signUp(api, { interface: 'shipper', scopes: ['admin'], clientId: 'support' });
   const { body } = await api.admin.ask('GET', `/v1/admin/accounts/${made.guid}/tokens`, { token: made.token });
   operator = { ...made, tokenGuid: body.objects[0].guid };
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Calls the API as the operator, below the client's path. */

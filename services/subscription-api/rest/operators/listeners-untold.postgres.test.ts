@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Answer } from '../../testing/ask.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let token: string;
 /** Has no subscription but that of its listener, and one delivery to that, which was given up. */
 let account: string;
@@ -18,7 +19,6 @@ let delivery: LoggedDelivery;
 const client = listenerClient('default', 'ann');
 
 beforeAll(async () => {
-  api = await startApi();
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
   ({ guid: account, token: own } = await signUp(api, { interface: 'shipper' }));
   const callbackUrl = 'https://api.test/v1/listeners/a/requests';
@@ -29,10 +29,6 @@ beforeAll(async () => {
     interface: 'shipper',
     mark: 'https://said.test/x',
   });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Returns the answer, without and with listeners. */

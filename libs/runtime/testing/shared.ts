@@ -1,0 +1,33 @@
+import { afterAll, beforeAll } from '@jest/globals';
+
+/** What was started last is disposed of first. */
+const running: (AsyncDisposable | undefined)[] = [];
+
+/**
+ * What `start` makes, for all tests of a file or of the `describe` that this is called in: started before the first of them
+ * and disposed of after the last. Nothing can be read of it where the file is loaded.
+ */
+export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): T {
+  let started: T | undefined;
+  beforeAll(async () => {
+    const place = running.push(undefined) - 1;
+    running[place] = started = await start();
+  });
+  // Jest calls these in their order: each disposes of another one's.
+  afterAll(() => running.pop()?.[Symbol.asyncDispose]());
+  const read = (): T => {
+    if (started === undefined) throw new Error('it is started before the first test, not where the file is loaded');
+    return started;
+  };
+  // Methods see what was started, not the proxy: private fields are its own.
+  return new Proxy({} as T, {
+    get(_, name) {
+      const target = read();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+    set: (_, name, value) => Reflect.set(read(), name, value),
+    has: (_, name) => Reflect.has(read(), name),
+    getPrototypeOf: () => Reflect.getPrototypeOf(read()),
+  });
+}
