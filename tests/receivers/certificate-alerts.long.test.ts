@@ -3,17 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/networks';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
 import { freePort, reaches } from '@waybell/stack/ports';
 import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
+import { openCaller } from '@waybell/deliverer/testing/caller';
 
-const LONG_MS = 60_000;
 const DAY_MS = 86_400_000;
 const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
@@ -90,19 +86,9 @@ async function serve(name: string, argsFor: (port: number) => string[] | Promise
 }
 
 async function attempt(port: number, certificate: Certificate | undefined, path = '/') {
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-  });
+  await using caller = openCaller();
   const shown = certificate && { certificate: { guid: 'g', chain: certificate.cert, key: certificate.key } };
-  return await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: `https://localhost:${port}${path}`,
-    verificationToken: '',
-    signingSecrets: [],
+  return await caller.call(`https://localhost:${port}${path}`, {
     credentials: { guid: 'g', headers: {}, secrets: [], ...shown },
   });
 }

@@ -1,12 +1,10 @@
 import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
 import { DENIED_PORTS, readPorts, readNetworks } from '@waybell/runtime/networks';
 import { readCallbackUrl } from '@waybell/subscription-api/callback-url';
+import { openCaller } from '@waybell/deliverer/testing/caller';
 import { hostileCallbacks } from './hostile-callbacks.ts';
 import { createHook } from 'node:async_hooks';
 
@@ -22,7 +20,6 @@ const PUBLIC = '93.184.215.14';
 /** No address of the table, and of this machine. */
 const HERE = '127.99.99.99';
 // No limit is what ends these attempts, however long the machine stands still.
-const LIMIT_MS = 60_000;
 const nothing = readNetworks([]);
 const loopback = readNetworks(['127.0.0.0/8']);
 const deniedPorts = readPorts(DENIED_PORTS);
@@ -47,20 +44,13 @@ type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL }
 
 function open({ names, networks = nothing, proxy }: Circumstances) {
   const resolveHost: ResolveHost = async () => names.map((address) => ({ address, family: isIP(address) }));
-  const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
-  const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: 2 * LIMIT_MS, userAgent: 'Waybell' };
-  return openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
+  return openCaller({ networks, deniedPorts, resolveHost, ...(proxy && { proxy }) });
 }
 
 /** One attempt, where names mean these addresses. */
 async function deliver(url: string, circumstances: Circumstances): Promise<string | undefined> {
-  await using endpoints = open(circumstances);
-  const { reason } = await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: url,
-    verificationToken: '',
-    signingSecrets: [],
-  });
+  await using caller = open(circumstances);
+  const { reason } = await caller.call(url);
   return reason;
 }
 

@@ -1,16 +1,14 @@
 import { Resolver } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { TurnedClock } from '../turned-clock.ts';
 import { NameServers, NameServersAway, UnresolvedHost } from './name-servers.ts';
 import { Names, resolverOf, type ResolveHost, type SystemNames } from './resolve-host.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
+import { openedByEach } from '../testing/opened.ts';
 
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 type Given = Partial<SystemNames> & { tryMs?: number; searches?: boolean };
 

@@ -27,6 +27,7 @@ export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): 
       return typeof value === 'function' ? value.bind(target) : value;
     },
     set: (_, name, value) => Reflect.set(read(), name, value),
+    deleteProperty: (_, name) => Reflect.deleteProperty(read(), name),
     has: (_, name) => Reflect.has(read(), name),
     getPrototypeOf: () => Reflect.getPrototypeOf(read()),
   });

@@ -7,12 +7,12 @@ import type { ClientCredentials } from '@waybell/notifications/receiver-credenti
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
+import { type EndpointOptions } from '../request/call-endpoint.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { fetchingTokens } from './fetch-token.ts';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const SECRET = 'of: hush+of/us&more%';
 const TOKEN = 'token-of-the-issuer.4711';
 const CREDENTIALS: Omit<ClientCredentials, 'tokenUrl'> = {
@@ -32,17 +32,7 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
 }
 
 function fetching(what: Partial<EndpointOptions> = {}) {
-  const limits = { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } };
-  const { callTokenUrl } = opened.use(
-    openEndpoints({
-      limits,
-      networks: readNetworks(['127.0.0.0/8', '::1/128']),
-      connectTimeoutMs: LONG_MS,
-      keepAliveMs: 15_000,
-      userAgent: 'Waybell/1.2.3',
-      ...what,
-    }),
-  );
+  const { callTokenUrl } = opened.use(openCaller({ keepAliveMs: 15_000, userAgent: 'Waybell/1.2.3', ...what }));
   const fetch = fetchingTokens(callTokenUrl);
   return (tokenUrl: string, how: Partial<ClientCredentials> = {}) =>
     fetch({ guid: '', callbackUrl: '', oauth2: { ...CREDENTIALS, ...how, tokenUrl } });

@@ -5,12 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
@@ -57,20 +54,7 @@ async function serveTickets(count: number): Promise<AsyncDisposable & { port: nu
 
 test('a receiver that says more of its TLS session than any receiver needs has its connection ended', async () => {
   await using server = await serveTickets(20_000);
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
-  });
-  const callbackUrl = `https://localhost:${server.port}/`;
-  const answer = await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl,
-    verificationToken: '',
-    signingSecrets: [],
-  });
+  await using caller = openCaller({ resolveHost: async () => [{ address: '127.0.0.1', family: 4 }] });
+  const answer = await caller.call(`https://localhost:${server.port}/`);
   expect(answer).toMatchObject({ isDelivered: false, reason: 'invalid_response' });
 });

@@ -13,32 +13,27 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { NameServersAway } from '@waybell/runtime/names/name-servers';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { type EndpointOptions } from './call-endpoint.ts';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
+import { openedByEach } from '@waybell/runtime/testing/opened';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
 const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
 const nothing = readNetworks([]);
 const LONG_AGO = new Date('2020-01-01');
 
-const opened: AsyncDisposable[] = [];
+const opened = openedByEach();
 const unhandled: unknown[] = [];
 const noteUnhandled = (error: unknown) => unhandled.push(error);
 
 function endpoints(what: Partial<EndpointOptions> = {}) {
-  const made = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: loopback,
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 15_000,
-    userAgent: 'Waybell/1.2.3',
-    ...what,
-  });
+  const made = openCaller({ keepAliveMs: 15_000, userAgent: 'Waybell/1.2.3', ...what });
   opened.push(made);
   return attempting(made.callEndpoint);
 }
@@ -97,7 +92,6 @@ const trust = (cert: string) => tls.setDefaultCACertificates([...defaultAuthorit
 
 beforeAll(() => void process.on('unhandledRejection', noteUnhandled));
 afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
   if (unhandled.length > 0) throw new AggregateError(unhandled.splice(0), 'a promise was rejected unseen');
 });
 afterAll(() => {

@@ -3,13 +3,10 @@ import { runInNewContext } from 'node:vm';
 import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
 import { tlsServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 600_000;
 const REPLACED = 2_000;
@@ -37,30 +34,17 @@ async function receiver() {
 }
 
 function caller(url: string, keepAliveMs: number) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs,
-    userAgent: 'Waybell',
-  });
+  const made = openCaller({ keepAliveMs });
   let count = 0;
   /** Makes a request with each of so many certificates, which replace one another. */
   const callReplacing = async (times: number) => {
     for (let each = 0; each < times; each += 1) {
       const guid = `guid ${(count += 1)}`;
       const credentials = { guid, headers: {}, secrets: [], certificate: { guid, chain, key } };
-      const request = {
-        delivery: aDelivery(),
-        callbackUrl: url,
-        verificationToken: '',
-        signingSecrets: [],
-        credentials,
-      };
-      expect(await attempting(endpoints.callEndpoint)(request)).toMatchObject({ isDelivered: true });
+      expect(await made.call(url, { credentials })).toMatchObject({ isDelivered: true });
     }
   };
-  return { callReplacing, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
+  return { ...made, callReplacing };
 }
 
 test('certificates have no more pools than all origins may have, whatever clients replace', async () => {

@@ -1,26 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { readNetworks } from '@waybell/runtime/networks';
 import { countCallbacks } from './callback-metrics.ts';
-import { openEndpoints } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
+import { openedByEach } from '@waybell/runtime/testing/opened';
 import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: '*.receivers.example' });
 const defaultAuthorities = tls.getCACertificates('default');
-const LONG_MS = 60_000;
 
-const opened: AsyncDisposable[] = [];
+const opened = openedByEach();
 beforeAll(() => tls.setDefaultCACertificates([...defaultAuthorities, authority.cert]));
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
 afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
 
 async function serve(starting: Promise<TestServer>): Promise<TestServer> {
@@ -32,25 +26,14 @@ async function serve(starting: Promise<TestServer>): Promise<TestServer> {
 /** Calls hosts below receivers.example, all of them on this machine, and counts how it connected. */
 function caller() {
   const metrics = new Registry();
-  const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
+  const made = openCaller({
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
     observe: countCallbacks(metrics),
   });
-  opened.push(endpoints);
+  opened.push(made);
   return {
-    endpoints,
-    call: (host: string, port: number) =>
-      attempting(endpoints.callEndpoint)({
-        delivery: aDelivery(),
-        callbackUrl: `https://${host}.receivers.example:${port}/`,
-        verificationToken: '',
-        signingSecrets: [],
-      }),
+    made,
+    call: (host: string, port: number) => made.call(`https://${host}.receivers.example:${port}/`),
     count: async () => {
       const counted = await metrics.getMetricsAsJSON();
       const connections = counted.find(({ name }) => name === 'waybell_callback_connections_total')?.values ?? [];
@@ -117,10 +100,9 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
       }),
     );
     const callbackUrl = `https://${host}:${port}/`;
-    const called = { delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] };
-    const { endpoints } = caller();
-    expect(await attempting(endpoints.callEndpoint)(called)).toMatchObject({ isDelivered: true });
-    expect(await endpoints.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
+    const { made } = caller();
+    expect(await made.call(callbackUrl)).toMatchObject({ isDelivered: true });
+    expect(await made.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
     expect(said).toEqual(['a.receivers.example', `a.receivers.example:${port}`, 'a.receivers.example']);
   },
 );

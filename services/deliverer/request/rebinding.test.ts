@@ -4,12 +4,9 @@ import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { shared } from '@waybell/runtime/testing/shared';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
 import { httpServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const [ALLOWED, FORBIDDEN, OTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 const hosts = new Set<string>();
 
@@ -30,12 +27,8 @@ beforeEach(() => hosts.clear());
 
 /** Calls the server by the name, whose answers are remembered for a second. */
 function caller(clock: TurnedClock, port: number) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
+  const made = openCaller({
     networks: readNetworks([`${ALLOWED}/32`, `${OTHER}/32`]),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
     clock,
     resolveHost: resolverOf({
       names: { hosts: new Map(), search: [], ndots: 1 },
@@ -43,15 +36,7 @@ function caller(clock: TurnedClock, port: number) {
       clock,
     }),
   });
-  const callbackUrl = `http://turns.test:${port}/`;
-  const call = () =>
-    attempting(endpoints.callEndpoint)({
-      delivery: aDelivery(),
-      callbackUrl,
-      verificationToken: '',
-      signingSecrets: [],
-    });
-  return { call, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
+  return { ...made, call: () => made.call(`http://turns.test:${port}/`) };
 }
 
 describe('a name that changes its answer', () => {

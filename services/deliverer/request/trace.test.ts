@@ -1,14 +1,14 @@
 import tls from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
+import { openedByEach } from '@waybell/runtime/testing/opened';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');
@@ -19,26 +19,15 @@ const at = (...addresses: string[]) => ({
   resolveHost: async () => addresses.map((address) => ({ address, family: 4 as const })),
 });
 
-const opened: AsyncDisposable[] = [];
+const opened = openedByEach();
 beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
 afterAll(() => tls.setDefaultCACertificates(authorities));
 
 function caller(what: Partial<EndpointOptions> = {}) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    ...at('127.0.0.1'),
-    ...what,
-  });
-  opened.push(endpoints);
+  const made = openCaller({ ...at('127.0.0.1'), ...what });
+  opened.push(made);
   return (callbackUrl: string, delivery = aDelivery(), verificationToken = '') =>
-    attempting(endpoints.callEndpoint)({ delivery, callbackUrl, verificationToken, signingSecrets: [] });
+    made.call(callbackUrl, { delivery, verificationToken });
 }
 
 async function serve(starting: Promise<TestServer>): Promise<TestServer> {
