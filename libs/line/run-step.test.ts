@@ -7,7 +7,7 @@ import { Unavailable } from '@waybell/runtime/unavailable';
 import { shared } from '@waybell/runtime/testing/shared';
 import { aShutdown } from './testing/a-shutdown.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
-import { Detour } from './testing/detour.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { BreakableBroker } from './testing/test-broker.ts';
 import { rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 

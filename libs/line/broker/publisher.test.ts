@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLog } from '@waybell/runtime/log';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -307,7 +308,7 @@ describe('a blocked connection', () => {
 
 describe('closing a publisher', () => {
   test('has an end while the broker does not answer, and leaves no socket', async () => {
-    await until('no socket is open but the detour', () => openSockets() === 1);
+    await until('no socket is open but those of the detour', () => openSockets() === Detour.SOCKETS);
     const clock = new TurnedClock();
     const publisher = aPublisher({ url: broker.url, clock, closeLimitMs: 100 });
     await untilWritable(publisher);
@@ -316,7 +317,7 @@ describe('closing a publisher', () => {
       const published = publisher.publish(aPublication('any')).catch((error: unknown) => error);
       await endedWithin({ clock, limitMs: 2_000 }, publisher[Symbol.asyncDispose]());
       expect(await published).toBeInstanceOf(Unconfirmed);
-      await until('its socket is closed', () => openSockets() === 1);
+      await until('its socket is closed', () => openSockets() === Detour.SOCKETS);
     } finally {
       await broker.process.thaw();
     }

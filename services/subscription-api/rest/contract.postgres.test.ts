@@ -4,7 +4,7 @@ import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { signUp, startApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { shared } from '@waybell/runtime/testing/shared';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createConsoleLink } from '../console-links.ts';
@@ -332,16 +332,16 @@ describe('openapi.json', () => {
   });
 
   test('tells of the answers of each operation while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using failing = await startApi({ through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host) });
     const { token } = await signUp(failing, { interface: 'shipper' });
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(500);
-    await proxy.cut();
+    await proxy.shut();
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(503);
-    await proxy.restore();
+    await proxy.reopen();
     const missing = unseen(failing);
     const names = asks.map(({ name }) => name);
     expect(missing.filter((answer) => / 50[03] /.test(answer) && names.includes(answer.split(' ')[0] ?? ''))).toEqual(

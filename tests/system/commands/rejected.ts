@@ -10,7 +10,7 @@ import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { adminPort, receiver, stack } from '../stand.ts';
 import { created, waybell } from './run.ts';
 
@@ -195,12 +195,12 @@ export function rejected(): void {
     test('does not look empty while another command reads it, and gets everything back from one that is killed', async () => {
       await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
       await untilWaiting(1);
-      await using proxy = await cuttableProxy(stack.brokerUrl);
+      await using proxy = await Detour.to(stack.brokerUrl);
       const reader = await RejectedQueue.open(proxy);
       for await (const _rejected of reader.messages());
       const { code, stderr } = await waybell('rejected list');
       expect([code, stderr]).toEqual([1, expect.stringContaining('another command')]);
-      await proxy.cut();
+      await proxy.shut();
       await reader[Symbol.asyncDispose]();
       await untilListed(1);
     });

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
 import { awaitEnds } from './await-ends.ts';
 import { streamCapacity } from '../live/event-stream.ts';
@@ -137,15 +137,15 @@ describe('a request that waits', () => {
 
   test('outlasts a Postgres that is away for a while', async () => {
     const { url } = await borrowPostgres();
-    await using proxy = await cuttableProxy(url);
+    await using proxy = await Detour.to(url);
     const { host } = new URL(proxy.url);
     const { stand: ours, us } = await start({ through: (given) => given.replace(new URL(given).host, host) });
     const { next } = await ours.all(us, 'oldest');
     const asked = ours.page(us, `after=${next}&wait=20s`);
     await isWaited(ours);
-    await proxy.cut();
+    await proxy.shut();
     const guid = await ours.delivered(us, [aDelivered()]);
-    await proxy.restore();
+    await proxy.reopen();
     expect((await asked).objects.map((each) => each.guid)).toEqual([guid]);
   });
 });

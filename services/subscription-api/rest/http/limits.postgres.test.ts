@@ -7,7 +7,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { shared } from '@waybell/runtime/testing/shared';
 import { createToken, revokeToken } from '../../tokens.ts';
 
@@ -54,9 +54,9 @@ describe('a client', () => {
   });
 
   test('has its limit in each process while Redis is away', async () => {
-    await using proxy = await cuttableProxy((await borrowRedis()).url);
+    await using proxy = await Detour.to((await borrowRedis()).url);
     await using alone = await startApi({ beside: api, limits, redisUrl: proxy.url });
-    await proxy.cut();
+    await proxy.shut();
     const { token } = await signUp(alone, { interface: 'shipper' });
     for (let each = 0; each < 3; each += 1) expect((await alone.ask('GET', path, { token })).status).toBe(200);
     expectTooMany(await alone.ask('GET', path, { token }));

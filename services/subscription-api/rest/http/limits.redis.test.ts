@@ -4,7 +4,7 @@ import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { sharedCounts } from './limits.ts';
 
@@ -34,19 +34,19 @@ describe('sharedCounts', () => {
   });
 
   test('counts in this process while Redis is away, from the start or later, and together again after', async () => {
-    await using proxy = await cuttableProxy((await borrowRedis()).url);
-    await proxy.cut();
+    await using proxy = await Detour.to((await borrowRedis()).url);
+    await proxy.shut();
     const { redis, increment } = aReplica(proxy.url, `test:${randomUUID()}:`);
     await using _redis = redis;
     expect((await increment('a')).totalHits).toBe(1);
     expect((await increment('a')).totalHits).toBe(2);
-    await proxy.restore();
+    await proxy.reopen();
     await until('it is connected', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(1);
-    await proxy.cut();
+    await proxy.shut();
     expect((await increment('a')).totalHits).toBe(3);
     await until('it has heard that its connection is lost', () => redis.status !== 'ready');
-    await proxy.restore();
+    await proxy.reopen();
     await until('it is connected again', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(2);
   });

@@ -3,7 +3,7 @@ import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createToken } from '../../tokens.ts';
 import { readLive, type LiveReader } from '../../testing/live-reader.ts';
@@ -294,17 +294,17 @@ describe('a listener', () => {
 });
 
 test('while Redis is away callbacks to listeners are answered 503, and come to the same stream once it is back', async () => {
-  await using proxy = await cuttableProxy((await borrowRedis()).url);
+  await using proxy = await Detour.to((await borrowRedis()).url);
   await using alone = await startApi({ redisUrl: proxy.url, beside: api });
   const us = await aCarrier();
   const { body: listener } = await listen(us, {}, alone);
   await using stream = await streamOf(us, listener.guid, alone);
-  await proxy.cut();
+  await proxy.shut();
   expect(await callBack(us, { at: alone })).toMatchObject({
     status: 503,
     text: expect.stringContaining('unavailable'),
   });
-  await proxy.restore();
+  await proxy.reopen();
   const called = until('it goes through', async () => {
     const { status } = await callBack(us, { at: alone });
     return status !== 503 && status;

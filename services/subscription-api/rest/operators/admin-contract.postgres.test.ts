@@ -6,7 +6,7 @@ import { deliveriesExchange } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 
 const accounts = '/v1/admin/accounts';
 const json = { 'content-type': 'application/json' };
@@ -175,7 +175,7 @@ describe('admin-openapi.json', () => {
   });
 
   test('tells of the answers of each operation to one who asks too much, and while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using failing = await startApi({
       limits: { requestsPerMinute: 1 + asksOfLine('').length + asks.length * 2 },
       through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host),
@@ -192,10 +192,10 @@ describe('admin-openapi.json', () => {
       expect((await failing.admin.ask(method, path, { token, body })).status).toBe(501);
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');
     await askAll(500);
-    await proxy.cut();
+    await proxy.shut();
     await askAll(503);
     await askAll(429);
-    await proxy.restore();
+    await proxy.reopen();
     const documents = (answer: string) => /^get(AdminOpenApi|Root) /.test(answer);
     expect(unseen(failing, true).filter((answer) => !documents(answer))).toEqual([]);
   });
