@@ -26,7 +26,7 @@ export class LogStand implements AsyncDisposable {
   readonly write: WriteOutcomes;
   readonly postgres: Postgres;
 
-  private constructor(store: TestDatabase) {
+  protected constructor(store: TestDatabase) {
     this.store = store;
     this.postgres = connectAsLog(store, PATIENT_MS);
     this.partitions = partitionsIn(this.postgres, { days: 30, bodyDays: 7, now: () => this.now });
