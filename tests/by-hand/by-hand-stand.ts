@@ -4,9 +4,10 @@ import { LogStand } from '@waybell/delivery-log/testing/log-stand';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import { isRejection, type Publication } from '@waybell/line/messages';
 import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
-import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 type Publish = (publication: Publication) => Promise<void>;
 

@@ -10,11 +10,11 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory, eventHistory } from '@waybell/delivery-log/read/history';
 import type { Attempted } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { silentLog } from '@waybell/runtime/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aDropped, aFailed, anExhausted, DAY_MS, START } from '@waybell/delivery-log/testing/log-stand';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 const HOUR_MS = 3_600_000;
 

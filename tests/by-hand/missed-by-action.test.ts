@@ -22,10 +22,6 @@ beforeEach(async () => {
   client = await stand.someone('2 days');
   now = wallClockMs();
 });
-  client = { account: guid, client: 'default', interface: 'carrier' };
-  now = wallClockMs();
-  await stand.rows(`update waybell.accounts set created_at = now() - interval '2 days' where guid = $1`, [guid]);
-});
 
 /** Subscribed a day ago; where it went off or ended, so long ago. */
 async function subscribed(action: string, { offAgoMs, endedAgoMs }: { offAgoMs?: number; endedAgoMs?: number } = {}) {

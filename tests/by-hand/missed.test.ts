@@ -23,10 +23,6 @@ beforeEach(async () => {
   client = await stand.someone('1 day');
   now = wallClockMs();
 });
-  client = { account: guid, client: 'default', interface: 'carrier' };
-  now = wallClockMs();
-  await stand.rows(`update waybell.accounts set created_at = now() - interval '1 day' where guid = $1`, [guid]);
-});
 
 /** Subscribed so long ago. */
 async function subscribed(agoMs: number): Promise<string> {
