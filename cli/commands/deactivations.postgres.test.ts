@@ -4,10 +4,11 @@ import { noteEndsIn } from '@waybell/deactivator/deactivate';
 import { switchOffIn, type SwitchOffRules } from '@waybell/deactivator/switch-off';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { runWaybellOn } from '../testing/run-waybell.ts';
 import { subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 const RULES: SwitchOffRules = {
   offOnExhausted: ['carrier'],

@@ -11,9 +11,9 @@ import { proxyHint, useProxy } from './use-proxy.ts';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 const NAME = 'api.waybell.test';
-const PATIENT_MS = 60_000;
 const trusted = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'waybell-proxy-'));
 const ca = join(folder, 'ca.pem');

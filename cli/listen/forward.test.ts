@@ -7,10 +7,10 @@ import { describe, expect, test } from '@jest/globals';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 import { trustAlso } from '../http/certificates.ts';
 import { describeTold, toldOf, forward, type Callback } from './forward.ts';
 
-const PATIENT_MS = 60_000;
 const callback: Callback = {
   headers: { 'content-type': 'application/json; charset=utf-8', 'webhook-id': 'a', 'x-webhook-attempt': '2' },
   body: Buffer.from('{ "action": "order.created", "n": 1.0, "ä": 1 }'),

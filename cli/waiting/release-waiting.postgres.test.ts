@@ -10,10 +10,9 @@ import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topolog
 import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 const QUEUE = deliveryQueue('carrier.order.created');
-// Long enough that a broker that stands still never looks like one that is away.
-const PATIENT_MS = 600_000;
 
 const store = shared(() => createTestDatabase());
 const broker = shared(() => TestBroker.start());

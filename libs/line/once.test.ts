@@ -11,11 +11,11 @@ import { MemoryLink } from './testing/memory-link.ts';
 import { MemoryOnce } from './testing/memory-once.ts';
 import { smallTopology, TestBroker } from './testing/test-broker.ts';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { readyRedis } from '@waybell/runtime/testing/ready-redis';
 import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const broker = shared(() => TestBroker.start());
 const wayToRedis = shared(async () => Detour.to((await borrowRedis()).url));

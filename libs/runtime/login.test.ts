@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readEnvironment } from './environment.ts';
-import { createLog } from './log.ts';
 import { Login } from './login.ts';
 import { connectPostgres } from './postgres.ts';
 import { connectRedis } from './redis.ts';
@@ -12,6 +11,7 @@ import { postgresSettings, redisSettings } from './settings.ts';
 import { borrowPostgres, borrowRedis } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 import { TurnedClock } from './turned-clock.ts';
+import { silentLog as log } from './testing/patience.ts';
 
 let home: string;
 let file: string;
@@ -101,7 +101,6 @@ test('another failure is repeated at once, with what the file holds by then, and
   expect(login.address().url).toBe(urlWith('new'));
 });
 
-const log = createLog({ service: 'test', level: 'silent' });
 const own = (url: string, username: string, password: string) =>
   Object.assign(new URL(url), { username, password }).href;
 const outcomeOf = (asked: Promise<unknown>) => asked.then(() => 'answered').catch(String);

@@ -6,8 +6,9 @@ import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
-import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 let account: string;
 

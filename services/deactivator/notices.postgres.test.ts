@@ -7,9 +7,10 @@ import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { connectPostgres } from '@waybell/runtime/postgres';
-import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 let account: string;
 

@@ -11,7 +11,8 @@ import { migrate } from './migrate.ts';
 import { migrations } from './migrations/in-order.ts';
 import { repeatables } from './repeatables.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const numbered = migrations.map((Migration) => new Migration().name);
 const names = [...numbered, ...repeatables.map(({ name }) => name)];

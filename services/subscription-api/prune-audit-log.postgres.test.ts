@@ -3,7 +3,8 @@ import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';
 import { openDatabase } from './database.ts';
 import { startPruning } from './audit-log.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const DAY_MS = 86_400_000;
 

@@ -10,8 +10,9 @@ import { replaceSecrets, rotateSecrets, SEALED_COLUMNS } from './sealed-rows.ts'
 import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 const before = readKeyRing(`${older},${newer}`);

@@ -16,12 +16,13 @@ import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/sealed-rows';
-import { createTestDatabase, PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;

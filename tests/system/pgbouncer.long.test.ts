@@ -2,13 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { startServers, type Servers } from '@waybell/stack/servers';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import pg from 'pg';
 import { startPgbouncer } from '../testing/pgbouncer.ts';
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 let home: string;
 let servers: Servers;

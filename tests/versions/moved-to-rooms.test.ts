@@ -9,9 +9,9 @@ import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
 import { WaitingRooms } from '@waybell/subscription-api/migrations/0033-waiting-rooms';
 import { migrations } from '@waybell/subscription-api/migrations/in-order';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { ALL, aPublication, hex, PostgresStand, takeFrom } from '@waybell/line/waiting-room/testing/waiting-stand';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 /** With the tables from before the rooms. */
 async function standBefore(): Promise<PostgresStand> {

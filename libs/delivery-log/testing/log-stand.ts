@@ -10,13 +10,13 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 
 export const START = Date.parse('2026-11-20T09:30:00Z');
 export { DAY_MS };
 
 /** A limit long enough for all that tests make it wait for: most are not about it. */
-const PATIENT_MS = 60_000;
 
 /** The log's parts on a Postgres, without a broker and with a clock of its own. */
 export class LogStand implements AsyncDisposable {

@@ -1,7 +1,7 @@
 import { describe, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
@@ -21,8 +21,6 @@ function orders(left: readonly Move[] = MOVES): Move[][] {
 
 const isBefore = (order: readonly Move[], one: Move, other: Move) =>
   !order.includes(one) || !order.includes(other) || order.indexOf(one) < order.indexOf(other);
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 describe('a broker that has an alarm, is connected to, published to, cut off, and has it no longer', () => {
   test.each(orders().map((order) => [order.join(', '), order] as const))('in this order: %s', async (_, order) => {

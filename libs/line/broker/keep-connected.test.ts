@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Channel, ChannelModel } from 'amqplib';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { TestBroker } from '../testing/test-broker.ts';
 import { keepConnected, type ReconnectOptions } from './broker-connection.ts';
 
 const broker = shared(() => TestBroker.start());
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 /** A connection whose heartbeat would not notice a silent broker for ten minutes. */
 function aLink(options: Partial<ReconnectOptions> = {}) {

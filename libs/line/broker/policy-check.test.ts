@@ -2,11 +2,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { closeServer, listen } from '@waybell/runtime/health';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { PolicyCheck, readPolicies, vhostOf } from './policies.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const QUEUE = { name: 'waybell.rejected', type: 'quorum', arguments: { 'x-overflow': 'reject-publish' } };
 const EXPIRES = { name: 'all', pattern: '.*', 'apply-to': 'all', definition: { expires: 60_000 }, priority: 0 };
 

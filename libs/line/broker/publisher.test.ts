@@ -1,18 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { Detour } from '@waybell/runtime/testing/detour';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
 
 const broker = shared(() => BreakableBroker.start());
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 const aPublisher = (options: Partial<BrokerPublisherOptions> = {}) =>
   openPublisher({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { type Publication, Stalled, TooLarge, Unconfirmed } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
@@ -10,7 +10,6 @@ import { openPublisher, type BrokerPublisher } from './publisher.ts';
 
 const broker = shared(() => BreakableBroker.start());
 
-const log = createLog({ service: 'test', level: 'silent' });
 const CONFIRM_LIMIT_MS = 30_000;
 
 const aPublisher = (clock: TurnedClock) =>

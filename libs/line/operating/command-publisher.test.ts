@@ -4,8 +4,8 @@ import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange, eventsExchange } from '../topology.ts';
 import { openCommandPublisher } from './operator-line.ts';
 import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
-const PATIENT_MS = 60_000;
 const broker = shared(() => TestBroker.start());
 let queue: string;
 

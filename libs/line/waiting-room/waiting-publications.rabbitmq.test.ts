@@ -5,8 +5,8 @@ import { BreakableBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Detour } from '@waybell/runtime/testing/detour';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { aPublication } from './testing/some-broker.ts';
 import { PublicationsStand } from './testing/publications-stand.ts';
 

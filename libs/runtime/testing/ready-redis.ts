@@ -1,6 +1,6 @@
 import { connectRedis, type Redis } from '../redis.ts';
-import { PATIENT_MS, silentLog } from './database.ts';
 import { until } from './until.ts';
+import { PATIENT_MS, silentLog } from './patience.ts';
 
 /** A connection that is there; a machine that stands still does not look like a Redis that is away. */
 export async function readyRedis(url: string): Promise<Redis> {

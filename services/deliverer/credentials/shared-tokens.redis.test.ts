@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import type { Redis } from '@waybell/runtime/redis';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
-import { silentLog as log } from '@waybell/runtime/testing/database';
 import { readyRedis } from '@waybell/runtime/testing/ready-redis';
 import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Detour } from '@waybell/runtime/testing/detour';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { given, issued, NEED, refused, someTokens } from '../testing/tokens.ts';
 import { sharedTokensIn } from './shared-tokens.ts';
 

@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { closeServer, listen } from '@waybell/runtime/health';
-import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { until } from '@waybell/runtime/testing/until';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { type EndpointOptions, judgeOwnFault, judgeTokenUrl, type JudgeOwnFaultOptions } from './call-endpoint.ts';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
@@ -54,9 +54,7 @@ async function places(hosts = HOSTS): Promise<Place[]> {
 function anEgress(what: Partial<EndpointOptions> = {}) {
   const endpoints = opened.use(openCaller(what));
   const options = { probes: [], recentlyWell: async () => [], clock: systemClock };
-  const egress = opened.use(
-    new Egress({ ...options, ...endpoints, log: createLog({ service: 'test', level: 'silent' }) }),
-  );
+  const egress = opened.use(new Egress({ ...options, ...endpoints, log: silentLog }));
   const callEndpoint = attempting(judgeOwnFault({ ...endpoints, egress, clock: systemClock }));
   const call = (callbackUrl: string, isLast = true) =>
     callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [], isLast });

@@ -9,8 +9,8 @@ import { migrate } from '../migrate.ts';
 import { signUp, startApi } from '../testing/api.ts';
 import type { Answer } from '../testing/ask.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
-import { silentLog } from '@waybell/runtime/testing/database';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { createToken, revokeToken } from '../tokens.ts';
 
 const base = '/v1/public/webhooks';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import express from 'express';
-import { silentLog } from '@waybell/runtime/testing/database';
 import { answerProblems } from '../http/problem.ts';
 import { consoleRoutes, type ConsoleSettings } from './console.ts';
 

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Detour } from '@waybell/runtime/testing/detour';
-import { createTestDatabase, silentLog } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { awaitEnds } from './await-ends.ts';
 import { streamCapacity } from '../live/event-stream.ts';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
@@ -11,6 +11,7 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from '../../testing/live-stand.ts';
 import { aDelivered } from '@waybell/delivery-log/testing/log-stand';
 import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { PullStand } from '../../testing/pull-stand.ts';
 
 const store = shared(() => createTestDatabase());

@@ -5,10 +5,10 @@ import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
 import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import { createToken, revokeToken } from '../../tokens.ts';
 
 const path = '/v1/public/webhooks';

@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { connectRedis } from '@waybell/runtime/redis';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { Detour } from '@waybell/runtime/testing/detour';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { sharedCounts } from './limits.ts';
 
 // No test comes near its end.

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applicationName, connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import { runningServices } from '../../overview.ts';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
 import { startBroker, type Broker } from '../../testing/broker.ts';
-import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';
