@@ -5,7 +5,7 @@ import { anAuthority, type Certificate } from '@waybell/runtime/testing/certific
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { openCaller } from '@waybell/deliverer/testing/caller';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { startNginx, type Nginx } from '../testing/nginx.ts';
 
 const DAY_MS = 86_400_000;

@@ -6,7 +6,7 @@ import { TurnedClock } from '../turned-clock.ts';
 import { NameServers, NameServersAway, UnresolvedHost } from './name-servers.ts';
 import { Names, resolverOf, type ResolveHost, type SystemNames } from './resolve-host.ts';
 import { dnsServer, type Said } from '../testing/dns-server.ts';
-import { openedByEach } from '../testing/opened.ts';
+import { openedByEach } from '../testing/shared.ts';
 
 const opened = openedByEach();
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /** What was started last is disposed of first. */
 const running: (AsyncDisposable | undefined)[] = [];
@@ -31,4 +31,13 @@ export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): 
     has: (_, name) => Reflect.has(read(), name),
     getPrototypeOf: () => Reflect.getPrototypeOf(read()),
   });
+}
+
+/** Gets what the tests of a file open, which is disposed of after each: what was opened last is first. */
+export function openedByEach(): AsyncDisposable[] {
+  const opened: AsyncDisposable[] = [];
+  afterEach(async () => {
+    for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+  });
+  return opened;
 }

@@ -4,7 +4,7 @@ import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { type EndpointOptions } from './call-endpoint.ts';

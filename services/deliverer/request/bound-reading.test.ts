@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { httpServer, sayingServer, type TestServer } from '../testing/server.ts';
 import { openCaller } from '../testing/caller.ts';
 

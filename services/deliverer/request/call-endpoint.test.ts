@@ -19,7 +19,7 @@ import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/ce
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openCaller } from '../testing/caller.ts';
 

@@ -7,7 +7,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';

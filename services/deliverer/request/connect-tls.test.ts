@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { countCallbacks } from './callback-metrics.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openCaller } from '../testing/caller.ts';
 

@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { tcpServer, type TestServer } from '../testing/server.ts';

@@ -4,7 +4,7 @@ import { until } from '@waybell/runtime/testing/until';
 import type { ClientCertificate } from './connection.ts';
 import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
 
 const opened = openedByEach();

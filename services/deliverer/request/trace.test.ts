@@ -5,7 +5,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/opened';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
 import { openCaller } from '../testing/caller.ts';
