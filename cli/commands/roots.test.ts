@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 import { readNetworks } from '@waybell/runtime/networks';
 import { compareTrust } from './roots.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, tlsServer, type TestServer } from '@waybell/deliverer/testing/server';
+import { httpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
 import { clientApi } from '../client-api.ts';
 import { forward } from '../listen/forward.ts';
 import { proxyHint, useProxy } from './use-proxy.ts';

@@ -1,10 +1,12 @@
-import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isIP } from 'node:net';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
+import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { DENIED_PORTS, readPorts, readNetworks } from '@waybell/runtime/networks';
 import { readCallbackUrl } from '@waybell/subscription-api/callback-url';
 import { openCaller } from '@waybell/deliverer/testing/caller';
+import { tcpServer } from '@waybell/runtime/testing/server';
+import { shared } from '@waybell/runtime/testing/shared';
 import { hostileCallbacks } from './hostile-callbacks.ts';
 import { createHook } from 'node:async_hooks';
 
@@ -66,36 +68,27 @@ async function askForToken(url: string, circumstances: Circumstances): Promise<s
   return result.reason;
 }
 
-let listener: Server;
-let proxy: TestProxy;
 let arrived = 0;
 const connections = countConnections();
+afterAll(() => connections[Symbol.dispose]());
 
-beforeAll(async () => {
-  listener = createServer((socket) => {
-    arrived += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => {
-    listener.listen(0, resolve);
-  });
-  proxy = await connectProxy(() => ({ status: 403 }));
-});
-
-afterAll(async () => {
-  connections[Symbol.dispose]();
-  await proxy[Symbol.asyncDispose]();
-  await new Promise<void>((resolve) => {
-    listener.close(() => resolve());
-  });
-});
+/** On every address of this machine. */
+const listener = shared(() =>
+  tcpServer(
+    (socket) => {
+      arrived += 1;
+      socket.destroy();
+    },
+    { host: '::' },
+  ),
+);
+const proxy = shared(() => connectProxy(() => ({ status: 403 })));
 
 /** The same address, at the port where every connection to this machine arrives. */
 function atListener(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;
-  // A server on every address of this machine has an address and a port.
-  url.port = String((listener.address() as AddressInfo).port);
+  url.port = String(listener.port);
   return url.href;
 }
 

@@ -1,9 +1,9 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { failureReasons } from '@waybell/line/reasons';
 import { readNetworks } from '@waybell/runtime/networks';
 import { openCaller } from '@waybell/deliverer/testing/caller';
+import { trusted } from '@waybell/runtime/testing/shared';
 import type { End, HostileReceiver } from './hostile-receiver.ts';
 import { hostileReceivers } from './hostile-receivers.ts';
 import { trustedCertificate } from './secure-receivers.ts';
@@ -12,9 +12,7 @@ import { trustedCertificate } from './secure-receivers.ts';
 const SHORT_MS = 1_000;
 const LONG_MS = 60_000;
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, trustedCertificate]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(trustedCertificate);
 
 const isTimeout = (end: End) => end.endsWith('_timeout');
 

@@ -1,11 +1,10 @@
-import tls from 'node:tls';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { openCaller } from '@waybell/deliverer/testing/caller';
-import { openedByEach } from '@waybell/runtime/testing/shared';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { startNginx, type Nginx } from '../testing/nginx.ts';
 
 const DAY_MS = 86_400_000;
@@ -33,10 +32,8 @@ const servers = (version: string) => [
   `; location / { return 200 "by basic"; }`,
 ];
 
-const authorities = tls.getCACertificates('default');
 const opened = openedByEach();
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 async function nginx(version = 'TLSv1.2 TLSv1.3'): Promise<Nginx> {
   const { cert, key } = authority.issue({ name: 'localhost' });

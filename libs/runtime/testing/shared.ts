@@ -1,3 +1,4 @@
+import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /** What was started last is disposed of first. */
@@ -40,4 +41,11 @@ export function openedByEach(): AsyncDisposable[] {
     for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
   });
   return opened;
+}
+
+/** The tests of a file trust these certificates as well. */
+export function trusted(...certificates: string[]): void {
+  const before = tls.getCACertificates('default');
+  beforeAll(() => tls.setDefaultCACertificates([...before, ...certificates]));
+  afterAll(() => tls.setDefaultCACertificates(before));
 }

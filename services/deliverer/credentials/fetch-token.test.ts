@@ -9,7 +9,14 @@ import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { type EndpointOptions } from '../request/call-endpoint.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
 import { fetchingTokens } from './fetch-token.ts';
 import { openCaller } from '../testing/caller.ts';
 

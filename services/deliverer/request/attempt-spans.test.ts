@@ -6,7 +6,14 @@ import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { openCaller } from '../testing/caller.ts';
 

@@ -3,19 +3,17 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import tls from 'node:tls';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
+import { trusted } from '@waybell/runtime/testing/shared';
 import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
 
 // Restored afterwards, as other tests run in this process: an authority that stays would be taken for theirs of the same name.
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 const LISTENING = /^ACCEPT 127\.0\.0\.1:(\d+)\s/m;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { openedByEach } from '@waybell/runtime/testing/shared';
-import { httpServer, sayingServer, type TestServer } from '../testing/server.ts';
+import { httpServer, sayingServer, type TestServer } from '@waybell/runtime/testing/server';
 import { openCaller } from '../testing/caller.ts';
 
 const opened = openedByEach();

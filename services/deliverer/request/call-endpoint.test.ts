@@ -20,7 +20,14 @@ import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { openedByEach } from '@waybell/runtime/testing/shared';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
 import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;

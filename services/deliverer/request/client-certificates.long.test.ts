@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Socket } from 'node:net';
-import tls from 'node:tls';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '../testing/server.ts';
+import { tlsServer } from '@waybell/runtime/testing/server';
+import { trusted } from '@waybell/runtime/testing/shared';
 import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 600_000;
@@ -19,9 +19,7 @@ const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
 const { cert: chain, key } = clients.issue({ name: 'client' });
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 async function receiver() {
   const open = new Set<Socket>();

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import tls, { type SecureVersion, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/shared';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
-import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { openCaller } from '../testing/caller.ts';
@@ -20,9 +20,7 @@ const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
 const ofReceiver = authority.issue({ name: 'localhost' });
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 const opened = openedByEach();
 

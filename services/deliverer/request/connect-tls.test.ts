@@ -1,21 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { countCallbacks } from './callback-metrics.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/shared';
-import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
+import { tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
 import { openCaller } from '../testing/caller.ts';
 
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: '*.receivers.example' });
-const defaultAuthorities = tls.getCACertificates('default');
 
 const opened = openedByEach();
-beforeAll(() => tls.setDefaultCACertificates([...defaultAuthorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
+trusted(authority.cert);
 
 async function serve(starting: Promise<TestServer>): Promise<TestServer> {
   const server = await starting;

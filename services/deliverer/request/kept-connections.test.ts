@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
-import tls, { createServer, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createServer, type TLSSocket } from 'node:tls';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/shared';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
-import { tcpServer, type TestServer } from '../testing/server.ts';
+import { tcpServer, type TestServer } from '@waybell/runtime/testing/server';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { openCaller } from '../testing/caller.ts';
@@ -18,9 +18,7 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const IDLE = 'HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n';
 const authority = anAuthority('Test authority');
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 const opened = openedByEach();
 

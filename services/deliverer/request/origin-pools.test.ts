@@ -5,7 +5,7 @@ import type { ClientCertificate } from './connection.ts';
 import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { openedByEach } from '@waybell/runtime/testing/shared';
-import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
+import { httpServer, NOBODY_PORT, type TestServer } from '@waybell/runtime/testing/server';
 
 const opened = openedByEach();
 

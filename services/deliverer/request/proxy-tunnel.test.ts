@@ -1,12 +1,12 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { connectProxy } from '../testing/proxy.ts';
-import { httpServer, NOBODY_PORT, tlsServer } from '../testing/server.ts';
+import { httpServer, NOBODY_PORT, tlsServer } from '@waybell/runtime/testing/server';
+import { trusted } from '@waybell/runtime/testing/shared';
 import { openCaller } from '../testing/caller.ts';
 
 const PUBLIC = [
@@ -15,10 +15,8 @@ const PUBLIC = [
 ];
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: 'hooks.example.com' });
-const authorities = tls.getCACertificates('default');
 
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 /** Makes one attempt through the proxy, at a host with two public addresses. */
 async function call(proxy: string, url: string, what: Partial<EndpointOptions> = {}) {

@@ -4,7 +4,7 @@ import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { shared } from '@waybell/runtime/testing/shared';
-import { httpServer } from '../testing/server.ts';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { openCaller } from '../testing/caller.ts';
 
 const [ALLOWED, FORBIDDEN, OTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;

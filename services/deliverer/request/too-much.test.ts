@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { httpServer } from '../testing/server.ts';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { readTooMuch, restHeaders } from './too-much.ts';
 import { openCaller } from '../testing/caller.ts';
 

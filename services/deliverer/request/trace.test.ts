@@ -1,27 +1,24 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { openedByEach } from '@waybell/runtime/testing/shared';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
 import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: 'localhost' });
-const authorities = tls.getCACertificates('default');
 const aNumber: unknown = expect.any(Number);
 const at = (...addresses: string[]) => ({
   resolveHost: async () => addresses.map((address) => ({ address, family: 4 as const })),
 });
 
 const opened = openedByEach();
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 function caller(what: Partial<EndpointOptions> = {}) {
   const made = openCaller({ ...at('127.0.0.1'), ...what });

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { readLive } from '../../testing/live-reader.ts';
 import { signUp, startApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
@@ -367,7 +366,7 @@ describe('behind a proxy that decodes paths, merges slashes and resolves dots', 
 });
 
 /** A proxy in front of that port which treats paths as nginx does where its `proxy_pass` has a path. */
-async function changingProxy(port: number) {
+function changingProxy(port: number) {
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const [path = '', query] = (request.url ?? '').split(/\?(.*)/s);
     const steps: string[] = [];
@@ -381,16 +380,5 @@ async function changingProxy(port: number) {
     const answer = await fetch(url, { headers: { authorization, connection: 'close' } });
     response.writeHead(answer.status, { connection: 'close' }).end(await answer.text());
   };
-  const proxy = createServer((request, response) => void pass(request, response));
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  // It listens on a port, so it has an AddressInfo.
-  const { port: own } = proxy.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${own}`,
-    async [Symbol.asyncDispose]() {
-      proxy.close();
-      await once(proxy, 'close');
-    },
-  };
+  return httpServer(pass);
 }

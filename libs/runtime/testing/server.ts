@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { tcpServer } from '@waybell/runtime/testing/server';
 
 /** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
 export type TestServer = AsyncDisposable & {
@@ -34,8 +35,8 @@ export const tlsServer = (options: ServerOptions, answer: RespondTo): Promise<Te
   );
 
 /** Answers with bytes: what a socket gets is up to `connected`. */
-export const tcpServer = (connected: (socket: Socket) => void): Promise<TestServer> =>
-  start(createTcpServer(connected), 'http');
+export const tcpServer = (connected: (socket: Socket) => void, { host = LOOPBACK } = {}): Promise<TestServer> =>
+  start(createTcpServer(connected), 'http', host);
 
 /** Answers the first bytes of each connection with these. */
 export const sayingServer = (text: string): Promise<TestServer> =>
