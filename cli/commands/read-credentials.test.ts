@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readCredentials } from './credentials.ts';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 
-const folder = mkdtempSync(join(tmpdir(), 'waybell-credentials-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('credentials');
 
 function fileWith(name: string, text: string): string {
   const path = join(folder, name);

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readEnvironment } from './environment.ts';
 import { Login } from './login.ts';
 import { connectPostgres } from './postgres.ts';
@@ -12,16 +11,14 @@ import { borrowPostgres, borrowRedis } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 import { TurnedClock } from './turned-clock.ts';
 import { silentLog as log } from './testing/patience.ts';
+import { sharedFolder } from './testing/shared.ts';
 
-let home: string;
+const home = sharedFolder('login');
 let file: string;
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'waybell-login-'));
   file = join(home, 'url');
 });
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const urlWith = (password: string) => `postgres://waybell:${password}@postgres/waybell`;
 const refusal = () => Object.assign(new Error('password authentication failed'), { code: '28P01' });

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
@@ -32,6 +35,13 @@ export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): 
     has: (_, name) => Reflect.has(read(), name),
     getPrototypeOf: () => Reflect.getPrototypeOf(read()),
   });
+}
+
+/** A folder with this in its name, from now until the last test; what was started after it ends before. */
+export function sharedFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `waybell-${name}-`));
+  shared(() => ({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }) }));
+  return folder;
 }
 
 /** Gets what the tests of a file open, which is disposed of after each: what was opened last is first. */
