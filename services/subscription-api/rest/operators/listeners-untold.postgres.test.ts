@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -7,6 +6,7 @@ import { signUp, startApi } from '../../testing/api.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { shared } from '@waybell/runtime/testing/shared';
+import { aDelivery, putDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 
 const api = shared(() => startApi());
 let token: string;
@@ -85,17 +85,8 @@ describe('a listener is nobody’s subscription', () => {
   });
 
   test('among what waits', async () => {
-    await api.store.postgres.query(
-      `with target as (
-         select guid, account_guid as account, waybell.room_of(account_guid, callback_url) as room from waybell.subscriptions
-         where guid = $1
-       ), made as (
-         insert into waybell.deliverer_rooms (room, account, shut_since) select room, account, now() from target
-       )
-       insert into waybell.deliverer_waiting (room, made_at, id, subscription, why, properties, body)
-       select room, $2, gen_random_uuid() || ' 1', guid, 'hung', '{}', '{}' from target`,
-      [listening, wallClockMs()],
-    );
+    const waits = aDelivery({ subscription: listening, interface: 'shipper', createdAt: wallClockMs() });
+    await putDelivery(api.store.postgres, waits);
     const waiting = [expect.objectContaining({ subscription_guids: [listening] })];
     expect(await told(`waiting?account=${account}`, (body) => body.endpoints.objects)).toEqual([[], waiting]);
     expect(await told(`failing?account=${account}`, (body) => body.waiting.objects)).toEqual([[], waiting]);
