@@ -38,19 +38,10 @@ async function subscribed(stand: PostgresStand): Promise<{ account: string; subs
   return { account, subscription: await subscribe(stand.database.postgres, what) };
 }
 
-const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => ({
-  guid: randomUUID(),
-  interface: 'shipper',
-  action: 'insurance.issued',
-  subscription,
-  generation: 3,
-  event: randomUUID(),
-  attempt: 1,
-  createdAt: 1_000,
-  beganAt: 2_000,
-  body: Buffer.from('{"a":1}'),
-  ...given,
-});
+const ourDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => {
+  const made = { createdAt: 1_000, beganAt: 2_000, body: Buffer.from('{"a":1}') };
+  return ourDelivery({ subscription, interface: 'shipper', action: 'insurance.issued', ...made, ...given });
+};
 
 /** Parks a delivery as an earlier version did: its note counts the moves. */
 async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
@@ -87,11 +78,11 @@ test('what was parked, under way or kept before waits in its room, as it would h
   await using stand = await standBefore();
   const { account, subscription } = await subscribed(stand);
   const [plain, traced, later, forgotten, open] = [
-    aDelivery(subscription, { createdAt: 1, dueAt: 5 }),
-    aDelivery(subscription, { createdAt: 2, traceparent: '00-aa-bb-01', byHand: { why: 'resend', fromAttempt: 1 } }),
-    aDelivery(subscription, { createdAt: 3 }),
-    aDelivery(subscription, { createdAt: 4 }),
-    aDelivery(subscription, { createdAt: 5 }),
+    ourDelivery(subscription, { createdAt: 1, dueAt: 5 }),
+    ourDelivery(subscription, { createdAt: 2, traceparent: '00-aa-bb-01', byHand: { why: 'resend', fromAttempt: 1 } }),
+    ourDelivery(subscription, { createdAt: 3 }),
+    ourDelivery(subscription, { createdAt: 4 }),
+    ourDelivery(subscription, { createdAt: 5 }),
   ];
   await park(stand, plain);
   await park(stand, traced);
