@@ -40,7 +40,7 @@ async function subscribed(stand: PostgresStand): Promise<{ account: string; subs
 
 const ourDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => {
   const made = { createdAt: 1_000, beganAt: 2_000, body: Buffer.from('{"a":1}') };
-  return ourDelivery({ subscription, interface: 'shipper', action: 'insurance.issued', ...made, ...given });
+  return aDelivery({ subscription, interface: 'shipper', action: 'insurance.issued', ...made, ...given });
 };
 
 /** Parks a delivery as an earlier version did: its note counts the moves. */

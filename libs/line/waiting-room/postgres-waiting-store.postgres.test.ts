@@ -4,6 +4,7 @@ import { waitingIn, WAITING_SETTINGS } from './postgres-waiting-store.ts';
 import type { WaitingStore } from './waiting-store.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { shared } from '@waybell/runtime/testing/shared';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 import {
   ALL,
   aPlace,

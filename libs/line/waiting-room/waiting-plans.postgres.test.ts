@@ -16,7 +16,6 @@ const stand = shared(() => PostgresStand.start(2));
 let large: Place;
 let small: string[];
 beforeAll(async () => {
-  stand = await PostgresStand.start(2);
   large = aPlace();
   const fill = () =>
     stand.sql(
@@ -40,6 +39,7 @@ beforeAll(async () => {
   );
   small = rooms.map(({ room }) => room);
 }, 60_000);
+
 const process = randomUUID();
 const keys = (): RowKey[] => small.map((room) => ({ room, madeAt: 1, id: 'a 1' }));
 const taken = (): TakenKey[] => keys().map((key) => ({ ...key, no: 0 }));

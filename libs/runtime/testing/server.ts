@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { tcpServer } from '@waybell/runtime/testing/server';
 
 /** A server on a port of its own, on the loopback address. Disposing cuts its connections. */
 export type TestServer = AsyncDisposable & {

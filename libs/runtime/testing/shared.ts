@@ -18,7 +18,7 @@ export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): 
     running[place] = started = await start();
   });
   // Jest calls these in their order: each disposes of another one's.
-  afterAll(() => running.pop()?.[Symbol.asyncDispose]());
+  afterAll(async () => running.pop()?.[Symbol.asyncDispose]());
   const read = (): T => {
     if (started === undefined) throw new Error('it is started before the first test, not where the file is loaded');
     return started;
