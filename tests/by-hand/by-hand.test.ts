@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ByHandStand } from './by-hand-stand.ts';
-import { byHand, sendingsIn } from '@waybell/delivery-log-service/sendings';
+import { sendingsIn } from '@waybell/delivery-log-service/sendings';
 import { keepPartitions } from '@waybell/delivery-log-service/delivery-log';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
 import { askForTrigger } from '@waybell/subscription-api/by-hand/trigger';

@@ -23,7 +23,9 @@ export function receiverPackage(): void {
       let failures = 0;
       const own = new KeptReceiver({
         interfaceName,
-        ...{ api: '', token: '', actions: [] },
+        api: '',
+        token: '',
+        actions: [],
         checks: {
           secrets: () => secrets,
           tokens: (about) => tokens[about.action],

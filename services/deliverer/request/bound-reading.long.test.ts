@@ -9,7 +9,6 @@ import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { trusted } from '@waybell/runtime/testing/shared';
 import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
 
 // Restored afterwards, as other tests run in this process: an authority that stays would be taken for theirs of the same name.

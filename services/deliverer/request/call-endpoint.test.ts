@@ -31,7 +31,6 @@ import {
 import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
-const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
 const nothing = readNetworks([]);
 const LONG_AGO = new Date('2020-01-01');
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import tls, { type SecureVersion, type TLSSocket } from 'node:tls';
+import { type SecureVersion, type TLSSocket, type TlsOptions } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { until } from '@waybell/runtime/testing/until';
@@ -39,7 +39,7 @@ const plain: Credentials = { guid: 'guid of none', headers: { 'x-name': 'none' }
 /** A request as a receiver saw it: who its certificate and its header say that it is of. */
 type Seen = { certificate: string; header: unknown; isResumed: boolean };
 
-type Receiving = tls.TlsOptions & { answer?: (response: ServerResponse, each: number) => unknown; closesEach?: number };
+type Receiving = TlsOptions & { answer?: (response: ServerResponse, each: number) => unknown; closesEach?: number };
 
 /** Asks for certificates and requires them, unless said otherwise. Closes each `closesEach`th connection after its request. */
 async function receiver({ answer = (response) => response.end(), closesEach = Infinity, ...options }: Receiving = {}) {

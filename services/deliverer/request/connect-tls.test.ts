@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import tls, { type TLSSocket } from 'node:tls';
+import { type TLSSocket, type TlsOptions } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { countCallbacks } from './callback-metrics.ts';
@@ -41,7 +41,7 @@ function caller() {
 }
 
 /** Closes each connection after its request, and returns whether each was resumed. */
-async function closingServer(options: Pick<tls.TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
+async function closingServer(options: Pick<TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
   const resumed: boolean[] = [];
   const server = await serve(
     tlsServer({ ...certificate, ...options }, (request, response) => {
@@ -87,7 +87,7 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
   'a host with a dot at its end is called by its name without: %s',
   async (host) => {
     const said: unknown[] = [];
-    const SNICallback: tls.TlsOptions['SNICallback'] = (name, done) => {
+    const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
       said.push(name);
       done(null);
     };
@@ -108,7 +108,7 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
 const weakly = { ciphers: 'ALL:@SECLEVEL=0' };
 const weakPair = generateKeyPairSync('rsa', { modulusLength: 1_024 });
 
-test.each<[string, tls.TlsOptions, string]>([
+test.each<[string, TlsOptions, string]>([
   [
     'a key that is too small',
     { ...authority.issue({ name: '*.receivers.example', pair: weakPair }), ...weakly },
