@@ -12,6 +12,7 @@ import { migrations } from '@waybell/subscription-api/migrations/in-order';
 import { ALL, aPublication, hex, PostgresStand, takeFrom } from '@waybell/line/waiting-room/testing/waiting-stand';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
+import { aDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 
 /** With the tables from before the rooms. */
 async function standBefore(): Promise<PostgresStand> {

@@ -5,20 +5,20 @@ import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
 /** What was started last is disposed of first. */
-const running: (AsyncDisposable | undefined)[] = [];
+const running: Partial<AsyncDisposable>[] = [];
 
 /**
  * What `start` makes, for all tests of a file or of the `describe` that this is called in: started before the first of them
- * and disposed of after the last. Nothing can be read of it where the file is loaded.
+ * and disposed of, if it can be, after the last. Nothing can be read of it where the file is loaded.
  */
-export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): T {
+export function shared<T extends object>(start: () => T | Promise<T>): T {
   let started: T | undefined;
   beforeAll(async () => {
-    const place = running.push(undefined) - 1;
+    const place = running.push({}) - 1;
     running[place] = started = await start();
   });
   // Jest calls these in their order: each disposes of another one's.
-  afterAll(async () => running.pop()?.[Symbol.asyncDispose]());
+  afterAll(async () => running.pop()?.[Symbol.asyncDispose]?.());
   const read = (): T => {
     if (started === undefined) throw new Error('it is started before the first test, not where the file is loaded');
     return started;
@@ -28,7 +28,7 @@ export function shared<T extends AsyncDisposable>(start: () => T | Promise<T>): 
     get(_, name) {
       const target = read();
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
+      return typeof value === 'function' && !Object.hasOwn(target, name) ? value.bind(target) : value;
     },
     set: (_, name, value) => Reflect.set(read(), name, value),
     deleteProperty: (_, name) => Reflect.deleteProperty(read(), name),
@@ -45,12 +45,18 @@ export function sharedFolder(name: string): string {
 }
 
 /** Gets what the tests of a file open, which is disposed of after each: what was opened last is first. */
-export function openedByEach(): AsyncDisposable[] {
+export function openedByEach() {
   const opened: AsyncDisposable[] = [];
   afterEach(async () => {
     for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
   });
-  return opened;
+  return Object.assign(opened, {
+    async use<T extends AsyncDisposable>(opening: Promise<T>): Promise<T> {
+      const made = await opening;
+      opened.push(made);
+      return made;
+    },
+  });
 }
 
 /** The tests of a file trust these certificates as well. */

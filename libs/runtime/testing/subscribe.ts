@@ -10,7 +10,10 @@ type What = Partial<Record<'guid' | 'account' | 'client' | 'action' | 'callbackU
   isEnded?: boolean;
 };
 
-/** Has this subscription in the tables, of an account of its own or of this one, made unless they are there; resolves with its guid. */
+/**
+ * Has this subscription in the tables, of an account of its own or of this one, made unless they are there. Its interface is
+ * that of an account that is there. Resolves with its guid.
+ */
 export async function subscribe(postgres: Tables, what: What = {}): Promise<string> {
   const { guid = randomUUID(), account = randomUUID(), client = 'default', action = 'order.created' } = what;
   const { callbackUrl = 'https://a.test/hook', generation = 1, isEnded = false } = what;
@@ -21,7 +24,7 @@ export async function subscribe(postgres: Tables, what: What = {}): Promise<stri
      )
      insert into waybell.subscriptions (account_guid, interface, guid, client_id, action, callback_url, generation,
        verification_token_sealed, verification_token_key_id, is_active, ended_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, not $10::boolean, case when $10 then now() end)
+     values ($1, coalesce((select interface from waybell.accounts where guid = $1), $2), $3, $4, $5, $6, $7, $8, $9, not $10::boolean, case when $10 then now() end)
      on conflict (guid) do nothing`,
     [account, what.interface ?? 'carrier', guid, client, action, callbackUrl, generation, sealed, keyId, isEnded],
   );

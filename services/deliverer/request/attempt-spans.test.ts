@@ -29,11 +29,7 @@ afterEach(async () => {
   await collector[Symbol.asyncDispose]();
 });
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Returns the spans of this many requests, in order: `!` for a failed one. Each phase lies within its request. */
 async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...what }: Asked = {}) {

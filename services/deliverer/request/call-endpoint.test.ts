@@ -51,11 +51,7 @@ const shipperLimits = (handoverMs: number, responseMs: number) => ({
   limits: { shipper: { handoverMs, responseMs }, carrier: { responseMs: LONG_MS } },
 });
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Makes one attempt at `url`, with all limits far away by default. */
 function call(url: string, what: Partial<EndpointOptions> & { delivery?: Partial<Delivery> } = {}) {

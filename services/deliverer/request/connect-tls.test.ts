@@ -15,11 +15,7 @@ const certificate = authority.issue({ name: '*.receivers.example' });
 const opened = openedByEach();
 trusted(authority.cert);
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Calls hosts below receivers.example, all of them on this machine, and counts how it connected. */
 function caller() {

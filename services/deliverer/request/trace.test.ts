@@ -27,11 +27,7 @@ function caller(what: Partial<EndpointOptions> = {}) {
     made.call(callbackUrl, { delivery, verificationToken });
 }
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 const answering = (text = '') => serve(httpServer((_, response) => response.end(text)));
 

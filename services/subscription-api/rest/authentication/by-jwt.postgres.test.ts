@@ -1,36 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createAccount, updateAccount } from '../../accounts.ts';
 import { closeAccount, openAccount } from '../../close-account.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import { aKey, signed, startIssuer, type IssuedKey, type Issuer, someClaims } from '../../testing/issuer.ts';
 import type { JwtRules } from './by-jwt.ts';
 
 const path = '/v1/public/webhooks';
 const nowS = Math.floor(wallClockMs() / 1_000);
 
-let issuer: Issuer;
-let api: TestApi;
+const issuer = shared(() => startIssuer());
+const api = shared(() => startApi({ jwt: rulesOf(issuer) }));
 let keys: { ec: IssuedKey; rsa: IssuedKey; foreign: IssuedKey; unlisted: IssuedKey };
 
 beforeAll(async () => {
-  issuer = await startIssuer();
   const [ec, rsa, foreign] = [await aKey('ec'), await aKey('rsa', 'RS256'), await aKey('ec')];
   const unlisted = await aKey('es512', 'ES512');
   keys = { ec, rsa, foreign, unlisted };
   issuer.show([ec, rsa, unlisted]);
-  api = await startApi({ jwt: rulesOf(issuer) });
   // Fetching its keys has a limit of a few seconds: from here on they are known.
   const token = await signed(ec, ourClaims());
   await until('the keys of the issuer are known', async () => (await ask(token)).status === 200);
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await issuer[Symbol.asyncDispose]();
 });
 
 function rulesOf({ jwksUrl }: Issuer): JwtRules {

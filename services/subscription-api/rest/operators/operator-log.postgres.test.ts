@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { shared } from '@waybell/runtime/testing/shared';
-import { aDelivery, putDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { createAccount } from '../../accounts.ts';
 import { signUp, startApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
@@ -325,5 +324,17 @@ describe('an account', () => {
   });
 });
 
-const putWaiting = (subscription: string) =>
-  putDelivery(api.store.postgres, aDelivery({ subscription, createdAt: wallClockMs() }));
+/** Puts a delivery into a room, like a deliverer. */
+async function putWaiting(subscription: string): Promise<void> {
+  await api.store.postgres.query(
+    `with target as (
+       select guid, account_guid as account, waybell.room_of(account_guid, callback_url) as room from waybell.subscriptions
+       where guid = $1
+     ), made as (
+       insert into waybell.deliverer_rooms (room, account, shut_since) select room, account, now() from target
+     )
+     insert into waybell.deliverer_waiting (room, made_at, id, subscription, why, properties, body)
+     select room, $2, gen_random_uuid() || ' 1', guid, 'hung', '{}', '{}' from target`,
+    [subscription, wallClockMs()],
+  );
+}
