@@ -1,4 +1,4 @@
-import { type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { JsonNumber } from '@waybell/events/json';
 import { httpServer } from '@waybell/runtime/testing/server';

@@ -1,4 +1,4 @@
-import { type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { until } from '@waybell/runtime/testing/until';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
@@ -14,7 +14,7 @@ import {
   tlsServer,
   type TestServer,
 } from '@waybell/runtime/testing/server';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { openCaller } from '../testing/caller.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -22,12 +22,7 @@ const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
 
 let collector: SpanCollector;
 const opened = openedByEach();
-beforeEach(async () => {
-  collector = await SpanCollector.start();
-});
-afterEach(async () => {
-  await collector[Symbol.asyncDispose]();
-});
+beforeEach(async () => void (collector = await opened.use(SpanCollector.start())));
 
 const serve = (starting: Promise<TestServer>) => opened.use(starting);
 

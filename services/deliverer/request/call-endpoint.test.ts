@@ -13,7 +13,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { NameServersAway } from '@waybell/runtime/names/name-servers';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Delivery } from '@waybell/line/delivery';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { type SecureVersion, type TLSSocket, type TlsOptions } from 'node:tls';
+import type { SecureVersion, TLSSocket, TlsOptions } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { until } from '@waybell/runtime/testing/until';
@@ -11,7 +11,7 @@ import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { openCaller } from '../testing/caller.ts';
 

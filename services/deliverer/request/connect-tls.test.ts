@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { type TLSSocket, type TlsOptions } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { countCallbacks } from './callback-metrics.ts';

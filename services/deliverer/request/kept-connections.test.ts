@@ -9,7 +9,7 @@ import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
 import { tcpServer, type TestServer } from '@waybell/runtime/testing/server';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { openCaller } from '../testing/caller.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { connectProxy } from '../testing/proxy.ts';

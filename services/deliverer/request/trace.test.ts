@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
