@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startProgram } from '../testing/start-program.ts';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
-import { freePort, reaches } from '@waybell/stack/ports';
-import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
+import { freePort } from '@waybell/stack/ports';
 import { openCaller } from '@waybell/deliverer/testing/caller';
 
 const DAY_MS = 86_400_000;
@@ -65,23 +65,8 @@ async function apache(protocol: string): Promise<Serving> {
 
 async function serve(name: string, argsFor: (port: number) => string[] | Promise<string[]>): Promise<Serving> {
   const port = await freePort({ taken: new Set() });
-  const process = new SupervisedProcess(
-    {
-      name,
-      role: 'server',
-      command: await binary(name),
-      args: await argsFor(port),
-      env: {},
-      cwd: folder,
-      logFile: join(folder, `${name}.log`),
-      address: `127.0.0.1:${port}`,
-      waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
-      readyMs: STARTING_LIMIT_MS,
-      graceMs: 10_000,
-    },
-    { restart: 'never', onEvent: () => undefined },
-  );
-  await process.start();
+  const args = await argsFor(port);
+  const process = await startProgram({ name, command: await binary(name), args, cwd: folder, port });
   return { port, [Symbol.asyncDispose]: () => process.stop() };
 }
 

@@ -53,9 +53,8 @@ export class Detour implements AsyncDisposable {
   /** Ends every connection and refuses new ones, until it is opened again. */
   async shut(): Promise<void> {
     this.#listener.close();
-    const closed = [...this.#pairs].flatMap(({ client, server }) =>
-      [client, server].map((socket) => socket.closed || once(socket, 'close')),
-    );
+    const sockets = [...this.#pairs].flatMap(({ client, server }) => [client, server]);
+    const closed = sockets.filter((socket) => !socket.closed).map((socket) => once(socket, 'close'));
     this.cut();
     await Promise.all(closed);
   }

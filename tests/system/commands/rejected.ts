@@ -109,7 +109,7 @@ export function rejected(): void {
         `select guid, generation from waybell.subscriptions where account_guid = $1`,
         [carrier.account],
       );
-      const [{ guid = '', generation = '' } = {}] = rows;
+      const [{ guid, generation } = { guid: '', generation: '' }] = rows;
       const at = { attempt: 2, createdAt: wallClockMs(), beganAt: wallClockMs() };
       const delivery = publishDelivery(aDelivery({ subscription: guid, generation: Number(generation), ...at }));
       await failed({ queue: 'waybell.suspected.deliverer', exchange: 'waybell.returns' }, delivery);
