@@ -54,7 +54,8 @@ export class Detour implements AsyncDisposable {
   async shut(): Promise<void> {
     this.#listener.close();
     const sockets = [...this.#pairs].flatMap(({ client, server }) => [client, server]);
-    const closed = sockets.filter((socket) => !socket.closed).map((socket) => once(socket, 'close'));
+    const open = sockets.filter((socket) => !socket.closed);
+    const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
     this.cut();
     await Promise.all(closed);
   }
