@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { findAdvisories, toolchainComponents } from './dependencies.ts';
 
 const ADVISORY = {
@@ -16,7 +15,7 @@ const PATIENT_MS = 600_000;
 
 /** Returns the findings if the registry knows these advisories, and these versions of Node. */
 async function findAt({ status = 200, advisories = {}, versions = {} }: Registry) {
-  const server = createServer(({ url = '' }, response) => {
+  await using server = await httpServer(({ url = '' }, response) => {
     const name = url.slice(1);
     if (!name.startsWith('node-')) return response.writeHead(status).end(JSON.stringify(advisories));
     const known = Object.fromEntries((versions[name] ?? []).map((version) => [version, { name, version, dist: DIST }]));
@@ -24,12 +23,7 @@ async function findAt({ status = 200, advisories = {}, versions = {} }: Registry
       .writeHead(name in versions ? 200 : 404)
       .end(JSON.stringify({ name, 'dist-tags': { latest: versions[name]?.at(-1) }, versions: known }));
   });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  try {
-    return await findAdvisories({ registry: `http://127.0.0.1:${port}/`, answerLimitMs: PATIENT_MS });
-  } finally {
-    await closeServer(server);
-  }
+  return await findAdvisories({ registry: `http://127.0.0.1:${server.port}/`, answerLimitMs: PATIENT_MS });
 }
 
 /** pnpm takes no version for one that does not say where it is. */

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { noteEndsIn } from '@waybell/deactivator/deactivate';
 import { switchOffIn, type SwitchOffRules } from '@waybell/deactivator/switch-off';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { runWaybellOn } from '../testing/run-waybell.ts';
 import { subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 const RULES: SwitchOffRules = {
   offOnExhausted: ['carrier'],
@@ -15,18 +17,12 @@ const RULES: SwitchOffRules = {
   surge: { many: 20, few: 4 },
 };
 
-let store: TestDatabase;
-let postgres: Postgres;
 let guids: string[];
 
-beforeAll(async () => {
-  store = await createTestDatabase();
-  postgres = connectPostgres({ url: store.url, role: '', poolSize: 2, timeoutMs: 60_000, log: silentLog });
-});
-afterAll(async () => {
-  await postgres?.[Symbol.asyncDispose]();
-  await store?.[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
+const postgres = shared(() =>
+  connectPostgres({ url: store.url, role: '', poolSize: 2, timeoutMs: 60_000, log: silentLog }),
+);
 
 /** Six carriers, each at a host of its own, that a rule would switch off. */
 beforeEach(async () => {

@@ -53,21 +53,12 @@ describe('describeWholly', () => {
   });
 
   test('begins with the facts, by their names', () => {
-    const [facts] = describeWholly(aRejected({ messageId: 'm', note: 'n', contentType: 'c' })).split('\n\n');
-    expect(facts?.split('\n')).toEqual(
-      Object.entries({
-        id: '0123456789',
-        reason: 'payload_invalid',
-        detail: '/payload/id: must be integer',
-        rejectedAt: '2026-11-20T09:30:00.123Z',
-        queue: 'waybell.events.router',
-        exchange: 'waybell.events',
-        routingKey: 'carrier.order.created',
-        messageId: 'm',
-        contentType: 'c',
-        size: '2',
-        correlationId: 'n',
-      }).map(([name, value]) => name.padEnd(16) + value),
+    const { body: _, ...facts } = aRejected();
+    const [told] = describeWholly(aRejected({ messageId: 'm', note: 'n', contentType: 'c' })).split('\n\n');
+    expect(told?.split('\n')).toEqual(
+      Object.entries({ ...facts, messageId: 'm', contentType: 'c', size: '2', correlationId: 'n' }).map(
+        ([name, value]) => name.padEnd(16) + value,
+      ),
     );
   });
 

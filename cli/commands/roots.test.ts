@@ -1,14 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 import { readNetworks } from '@waybell/runtime/networks';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 import { compareTrust } from './roots.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'roots-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('roots');
 
 const [kept, dropped] = [anAuthority('A kept authority'), anAuthority('A dropped authority')];
 

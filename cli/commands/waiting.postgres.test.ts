@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deliveryQueue } from '@waybell/line/topology';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { runWaybellOn } from '../testing/run-waybell.ts';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
-let broker: TestBroker;
-beforeAll(async () => {
-  store = await createTestDatabase();
-  broker = await TestBroker.start();
-});
-afterAll(async () => {
-  await broker?.[Symbol.asyncDispose]();
-  await store?.[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
+const broker = shared(() => TestBroker.start());
 
 const waybell = (args: string) => runWaybellOn({ AMQP_URL: broker.url, DATABASE_URL: store.url }, args.split(' '));
 

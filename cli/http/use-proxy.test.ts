@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, tlsServer, type TestServer } from '@waybell/deliverer/testing/server';
+import { httpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
 import { clientApi } from '../client-api.ts';
 import { forward } from '../listen/forward.ts';
 import { proxyHint, useProxy } from './use-proxy.ts';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { closeServer, listen } from '@waybell/runtime/health';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 const NAME = 'api.waybell.test';
-const PATIENT_MS = 60_000;
 const trusted = getCACertificates('default');
 const folder = mkdtempSync(join(tmpdir(), 'waybell-proxy-'));
 const ca = join(folder, 'ca.pem');

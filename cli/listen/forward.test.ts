@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, tlsServer } from '@waybell/deliverer/testing/server';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { httpServer, tlsServer } from '@waybell/runtime/testing/server';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 import { trustAlso } from '../http/certificates.ts';
 import { describeForwarded, forwardedCallback, forward, type Callback } from './forward.ts';
 
-const PATIENT_MS = 60_000;
 const callback: Callback = {
   headers: { 'content-type': 'application/json; charset=utf-8', 'webhook-id': 'a', 'x-webhook-attempt': '2' },
   body: Buffer.from('{ "action": "order.created", "n": 1.0, "ä": 1 }'),
@@ -20,18 +20,10 @@ type Handler = (request: IncomingMessage & { body: Buffer }, response: ServerRes
 
 /** Forwards to a server that answers so. */
 async function forwardTo(handler: Handler, limitMs = PATIENT_MS) {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => handler(Object.assign(request, { body: Buffer.concat(chunks) }), response));
-  });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  try {
-    return await forward(callback, new URL(`http://127.0.0.1:${port}/hook?a=b`), limitMs);
-  } finally {
-    server.closeAllConnections();
-    await closeServer(server);
-  }
+  await using server = await httpServer(async (request, response) =>
+    handler(Object.assign(request, { body: await buffer(request) }), response),
+  );
+  return await forward(callback, new URL(`${server.url}/hook?a=b`), limitMs);
 }
 
 describe('forward', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { readEvents } from './listen.ts';
-
-const PATIENT_MS = 60_000;
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 function streamOf(chunks: (string | Uint8Array<ArrayBuffer>)[], end: 'ends' | 'is cut' | 'goes on' = 'ends') {
   const encoder = new TextEncoder();

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { repository } from '@waybell/stack/stack-folder';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 import { chooseChanged } from './choose-changed.ts';
 import { findTests } from './find-tests.ts';
 import { ImportGraph } from './import-graph.ts';
@@ -26,17 +26,14 @@ const FILES: Record<string, string> = {
   'tests/seeing.test.ts': "import { near } from '@waybell/one/near';\nglobSync('docs/pages/*.md');\n",
 };
 
-let root: string;
+const root = sharedFolder('graph');
 
 beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), 'waybell-graph-'));
   for (const [path, source] of Object.entries(FILES)) {
     mkdirSync(join(root, dirname(path)), { recursive: true });
     writeFileSync(join(root, path), source);
   }
 });
-
-afterAll(() => rmSync(root, { recursive: true }));
 
 describe('a test depends on', () => {
   test('what it imports, by any way, and on what is run or read by a path: the farther the less', () => {

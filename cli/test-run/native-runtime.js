@@ -6,8 +6,9 @@ import { ModuleMocker } from 'jest-mock';
 const require = createRequire(import.meta.url);
 const root = new URL('../../', import.meta.url).href;
 const GLOBALS = new URL('test-globals.js', import.meta.url).href;
-/** Modules that a test file has to itself: they begin what ends with it. Those of `testing/` folders begin nothing by themselves. */
-const OF_TESTS = /^(?!.*node_modules\/)(?:tests\/|.*\.test\.ts$|cli\/test-run\/test-globals\.js$)/;
+/** Modules that a test file has to itself: they begin what ends with it. Those of `testing/` folders, but one, begin nothing by themselves. */
+const OF_TESTS =
+  /^(?!.*node_modules\/)(?:tests\/|.*\.test\.ts$|libs\/runtime\/testing\/shared\.ts$|cli\/test-run\/test-globals\.js$)/;
 const isOfTests = (url) => url.startsWith(root) && OF_TESTS.test(url.slice(root.length));
 
 /** Number of the test file that runs. */

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 import { nothingLeftBehind } from '../../tests/testing/left-behind.ts';
 import { runJest, Progress, type FileEvent } from './run-jest.ts';
 
@@ -13,9 +13,7 @@ const unending = {
   opensBrowser: false,
 } as const;
 
-let folder: string;
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'waybell-run-jest-'))));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('run-jest');
 
 test('a run that is interrupted leaves no process of a test behind', async () => {
   const env = { ...process.env, STARTED_FOLDER: folder };

@@ -1,33 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { chosenRooms, type WaitingSelection, releaseWaiting, type ReleasedRows } from './release-waiting.ts';
-import { openCommandPublisher, type CommandPublisher } from '@waybell/line/operating/operator-line';
+import { openCommandPublisher } from '@waybell/line/operating/operator-line';
 import { readDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Publication } from '@waybell/line/messages';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deactivatorQueue, deliveryQueue, logQueue } from '@waybell/line/topology';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
+import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 const QUEUE = deliveryQueue('carrier.order.created');
-// Long enough that a broker that stands still never looks like one that is away.
-const PATIENT_MS = 600_000;
 
-let store: TestDatabase;
-let broker: TestBroker;
-let line: CommandPublisher;
+const store = shared(() => createTestDatabase());
+const broker = shared(() => TestBroker.start());
+const line = shared(() => openCommandPublisher(broker, PATIENT_MS));
 
-beforeAll(async () => {
-  store = await createTestDatabase();
-  broker = await TestBroker.start();
-  line = await openCommandPublisher(broker, PATIENT_MS);
-});
-afterAll(async () => {
-  await line?.[Symbol.asyncDispose]();
-  await broker?.[Symbol.asyncDispose]();
-  await store?.[Symbol.asyncDispose]();
-});
 beforeEach(async () => {
   await store.postgres.query(
     'truncate waybell.deliverer_waiting, waybell.deliverer_rooms, waybell.deliverer_waiting_sums',

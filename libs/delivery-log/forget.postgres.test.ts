@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { forget } from './forget.ts';
 import { deliveryHistory } from './read/history.ts';
 import { bodyOf } from './read/bodies.ts';
 import { anExhausted, LogStand, START } from './testing/log-stand.ts';
 import { putPublications } from '@waybell/line/waiting-room/testing/waiting-deliveries';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const ids = () => ({ event: randomUUID(), subject: randomUUID(), delivery: randomUUID(), subscription: randomUUID() });
 
 const tables = () => stand.store.postgres;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import type { BrokerState } from './broker.ts';
 import { allAtOnce } from './messages.ts';
 import { runStep, type Step } from './run-step.ts';
@@ -21,7 +21,6 @@ function orders(length: number): Move[][] {
   return orders(length - 1).flatMap((order) => MOVES.map((move) => [...order, move]));
 }
 
-const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
 const [name] = STEPS.deactivator;
 const step = (drainsWhileBlocked: boolean): Step<string> => ({

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { readMessage } from './broker/amqp-message.ts';
 import { deliveriesContentType, joinDeliveries, openBatch } from './delivery-batch.ts';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
@@ -9,14 +10,7 @@ import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
 import { TestBroker } from './testing/test-broker.ts';
 
-let broker: TestBroker;
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
+const broker = shared(() => TestBroker.start());
 const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), deliveries: true });
 
 /** Puts a batch of these into the queue. */

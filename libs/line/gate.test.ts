@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { Gate, type GateOptions } from './run-step.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const HOLD_MS = 10_000;
 
 /** A gate, its clock, and its reports in order. */

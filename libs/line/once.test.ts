@@ -1,40 +1,25 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
+import { describe, expect, jest, test } from '@jest/globals';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import { connectRedis } from '@waybell/runtime/redis';
 import type { Outgoing } from './messages.ts';
 import { onceInRedis, type Once, type OncePolicy } from './once.ts';
 import type { Message } from './messages.ts';
 import { aLine, to } from './testing/a-line.ts';
-import { Detour } from './testing/detour.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { MemoryLink } from './testing/memory-link.ts';
 import { MemoryOnce } from './testing/memory-once.ts';
 import { smallTopology, TestBroker } from './testing/test-broker.ts';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
+import { readyRedis } from '@waybell/runtime/testing/ready-redis';
+import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
-let broker: TestBroker;
-let redis: Redis;
-let wayToRedis: Detour;
-// Long enough that a slow machine does not look like a Redis outage.
-const PATIENT_MS = 600_000;
-const log = createLog({ service: 'test', level: 'silent' });
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-  wayToRedis = await Detour.to((await borrowRedis()).url);
-  redis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
-  await until('Redis is there', () => redis.status === 'ready');
-});
-
-afterAll(async () => {
-  await redis[Symbol.asyncDispose]();
-  await wayToRedis[Symbol.asyncDispose]();
-  await broker[Symbol.asyncDispose]();
-});
-
+const broker = shared(() => TestBroker.start());
+const wayToRedis = shared(async () => Detour.to((await borrowRedis()).url));
+const redis = shared(() => readyRedis(wayToRedis.url));
 let lines = 0;
 
 /** A line whose messages have their key before a colon, and their fingerprint after it. */

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import fc from 'fast-check';
 import type { Fate, Handler } from './messages.ts';
 import { runStep, type Step } from './run-step.ts';
@@ -11,7 +11,6 @@ import { goOn, MemoryLink } from './testing/memory-link.ts';
 import { smallTopology } from './testing/test-broker.ts';
 import { deactivatorQueue, endsExchange, STEPS } from './topology.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const [name] = STEPS.deactivator;
 const A_GOOD_WHILE_MS = 200_000;
 

@@ -1,26 +1,19 @@
 import type { Broker } from './broker.ts';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aShutdown } from './testing/a-shutdown.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
-import { Detour } from './testing/detour.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { BreakableBroker } from './testing/test-broker.ts';
 import { rejectedQueue, suspectsExchange, suspectsQueue } from './topology.ts';
 
 type ALine = Awaited<ReturnType<typeof aLine>>;
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 beforeEach(async () => {
   await broker.take(rejectedQueue);

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { declareTopology } from './operating/declare.ts';
 import type { Publication } from './messages.ts';
 import { aLine, numbers } from './testing/a-line.ts';
 import { BreakableBroker, smallTopology } from './testing/test-broker.ts';
 import { deliveriesExchange, waitingExchange } from './topology.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 describe('a step that drains while the broker blocks', () => {
   /** The step takes messages before it can publish, waits for that, and is blocked before it has seen that it could. */

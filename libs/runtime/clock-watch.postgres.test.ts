@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { ClockWatch } from './clock-watch.ts';
-import { createLog } from './log.ts';
 import { connectPostgres, onConnection } from './postgres.ts';
 import { Readiness } from './readiness.ts';
 import { borrowPostgres } from './testing/borrow.ts';
 import { wallClockMs } from './testing/wall-clock.ts';
+import { silentLog as log } from './testing/patience.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const LIMIT_MS = 3_600_000;
 
 test.each([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { ClockWatch } from './clock-watch.ts';
-import { createLog } from './log.ts';
 import type { Queryable } from './postgres.ts';
 import { Readiness } from './readiness.ts';
 import { TurnedClock } from './turned-clock.ts';
 import { Unavailable } from './unavailable.ts';
+import { silentLog } from './testing/patience.ts';
 
 const TEN = Date.parse('2026-11-26T10:00:00Z');
 const MINUTE_MS = 60_000;
@@ -26,12 +26,12 @@ function aWatch({ limitMs = 30_000 } = {}) {
     },
     // The one method that it uses, with the one answer that it asks for.
   } as unknown as Queryable;
-  const readiness = new Readiness(createLog({ service: 'test', level: 'silent' }));
+  const readiness = new Readiness(silentLog);
   const watch = new ClockWatch({
     ask: (work) => work(postgres),
     limitMs,
     readiness,
-    log: createLog({ service: 'test', level: 'silent' }),
+    log: silentLog,
     clock,
     now: () => at(wall.hereMs),
   });

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readEnvironment } from './environment.ts';
-import { createLog } from './log.ts';
 import { Login } from './login.ts';
 import { connectPostgres } from './postgres.ts';
 import { connectRedis } from './redis.ts';
@@ -12,16 +10,15 @@ import { postgresSettings, redisSettings } from './settings.ts';
 import { borrowPostgres, borrowRedis } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 import { TurnedClock } from './turned-clock.ts';
+import { silentLog as log } from './testing/patience.ts';
+import { sharedFolder } from './testing/shared.ts';
 
-let home: string;
+const home = sharedFolder('login');
 let file: string;
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'waybell-login-'));
   file = join(home, 'url');
 });
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const urlWith = (password: string) => `postgres://waybell:${password}@postgres/waybell`;
 const refusal = () => Object.assign(new Error('password authentication failed'), { code: '28P01' });
@@ -101,7 +98,6 @@ test('another failure is repeated at once, with what the file holds by then, and
   expect(login.address().url).toBe(urlWith('new'));
 });
 
-const log = createLog({ service: 'test', level: 'silent' });
 const own = (url: string, username: string, password: string) =>
   Object.assign(new URL(url), { username, password }).href;
 const outcomeOf = (asked: Promise<unknown>) => asked.then(() => 'answered').catch(String);

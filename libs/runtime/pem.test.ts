@@ -1,19 +1,18 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { certificates, privateKey } from './pem.ts';
 import { InvalidEnvironment, readEnvironment, requireExtraAuthorities } from './environment.ts';
+import { sharedFolder } from './testing/shared.ts';
 
 const [one = '', other = ''] = rootCertificates.map((each) => new X509Certificate(each).toString());
 const { privateKey: pair } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const key = pair.export({ type: 'pkcs8', format: 'pem' });
 
-const folder = mkdtempSync(join(tmpdir(), 'pem-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('pem');
 const write = (name: string, content: string | Buffer) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);

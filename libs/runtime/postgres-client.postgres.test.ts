@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createLog } from './log.ts';
 import { connectPostgres, copyAll, isOutage, type Postgres } from './postgres.ts';
 import { borrowPostgres } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
+import { silentLog as log } from './testing/patience.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 let shared: Promise<{ url: string }> | undefined;
 const borrowed = () => (shared ??= borrowPostgres());
 /** Nothing listens there. */

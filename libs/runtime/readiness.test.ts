@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { Readiness, watchReadiness } from './readiness.ts';
+import { silentLog } from './testing/patience.ts';
 
-const aReadiness = () => new Readiness(createLog({ service: 'test', level: 'silent' }));
+const aReadiness = () => new Readiness(silentLog);
 
 describe('Readiness', () => {
   test('waits for whatever any part of the process waits for', () => {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from './log.ts';
 import { Login } from './login.ts';
 import { relyOnPostgres, wrongIn } from './reliance.ts';
 import { Readiness } from './readiness.ts';
 import { borrowPostgres } from './testing/borrow.ts';
 import { until } from './testing/until.ts';
 import { connectPostgres } from './postgres.ts';
-
-const log = createLog({ service: 'test', level: 'silent' });
+import { silentLog as log } from './testing/patience.ts';
 
 const RIGHT = {
   redis_version: '7.0.15',

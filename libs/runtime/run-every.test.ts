@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from './log.ts';
 import { runEvery, type RunEveryOptions } from './run-every.ts';
 import { settled, TurnedClock } from './turned-clock.ts';
+import { silentLog as log } from './testing/patience.ts';
 
 const INTERVAL_MS = 1_000;
-const log = createLog({ service: 'test', level: 'silent' });
 
 function working(work: (stop: AbortSignal) => Promise<void>, more: Partial<RunEveryOptions> = {}) {
   const clock = new TurnedClock();

@@ -1,13 +1,11 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LogTail } from './log-tail.ts';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 
-const folder = mkdtempSync(join(tmpdir(), 'waybell-log-'));
+const folder = sharedFolder('log');
 let logs = 0;
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const aLog = (content: string) => {
   logs += 1;

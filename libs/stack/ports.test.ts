@@ -1,11 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isOurs } from './ports.ts';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 
-const home = mkdtempSync(join(tmpdir(), 'waybell-ours-'));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder('ours');
 
 const places: [what: string, lay: (path: string) => void][] = [
   ['a link to a folder', (path) => symlinkSync(home, path)],

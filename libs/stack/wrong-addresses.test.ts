@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { listen } from '@waybell/runtime/health';
-import { createLog } from '@waybell/runtime/log';
 import { connectPostgres } from '@waybell/runtime/postgres';
 import { connectRedis } from '@waybell/runtime/redis';
 import { troubleWith } from '@waybell/runtime/server-trouble';
 import { borrowPostgres, borrowRedis, borrowVhost } from '@waybell/runtime/testing/borrow';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { startStack } from './stack.ts';
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 /** The expected message for a connection to that address. */
 const TRIES = {

@@ -1,23 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import knex from 'knex';
 import { DataSource } from 'typeorm';
 import { outboxEvent } from './outbox.ts';
 import { anEvent } from './testing/an-event.ts';
-import { startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+import { startOutboxStand } from './testing/outbox-stand.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: OutboxStand;
+const stand = shared(() => startOutboxStand());
 
 beforeAll(async () => {
-  stand = await startOutboxStand();
   await stand.postgres.query('create table orders (note text)');
 });
+
 afterEach(async () => {
   await stand.postgres.query('truncate waybell_outbox, orders');
 });
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
-
 /** Guids in the outbox, and how many orders there are. */
 const kept = async () => {
   const { rows: events } = await stand.postgres.query<{ guid: string }>('select guid from waybell_outbox order by id');

@@ -1,9 +1,10 @@
 import { getEventListeners } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { BreakableBroker, smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange } from '@waybell/line/topology';
 import { declareTopology } from '@waybell/line/operating/declare';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { NotConfirmed } from './publish-errors.ts';
 import type { PublisherOptions } from './publisher-options.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
@@ -11,7 +12,7 @@ import { anEvent } from './testing/an-event.ts';
 import { tapped } from './testing/tapped.ts';
 import { writeEvent } from './write-event.ts';
 
-let broker: BreakableBroker;
+const broker = shared(() => BreakableBroker.start());
 let publisher: Publisher;
 
 /** Limits that a test is not about are never reached. */
@@ -19,9 +20,6 @@ const PATIENT = { heartbeatSeconds: 600, confirmTimeoutMs: 600_000 };
 const aPublisher = (options: Partial<PublisherOptions> = {}) =>
   (publisher = createPublisher({ url: broker.detour.url, ...PATIENT, ...options }));
 
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
 beforeEach(() => {
   aPublisher();
 });
@@ -29,10 +27,6 @@ afterEach(async () => {
   broker.detour.flow();
   await publisher.close({ withinMs: 0 });
 });
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
 const another = async (options: Partial<PublisherOptions>) => {
   await publisher.close();
   return aPublisher(options);

@@ -1,27 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import pg from 'pg';
 import type { OutboxConnection } from './outbox.ts';
 import { createPublisher, type Publisher } from './publisher.ts';
 import { createRelay } from './relay.ts';
-import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+import { put, startOutboxStand } from './testing/outbox-stand.ts';
 
-let stand: OutboxStand;
+const stand = shared(() => startOutboxStand());
 let publisher: Publisher;
 
-beforeAll(async () => {
-  stand = await startOutboxStand();
-});
 beforeEach(() => {
   publisher = createPublisher({ url: stand.broker.url });
 });
 afterEach(async () => {
   await publisher.close();
 });
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
-
 /** Hears warnings, with their facts. */
 const hearing = () => {
   const said: { message: string; reason?: string }[] = [];

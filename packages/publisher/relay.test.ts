@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import pg from 'pg';
 import { outboxEvent, readOutboxFigures } from './outbox.ts';
 import { outboxMigration } from './outbox-migration.ts';
@@ -7,16 +8,13 @@ import { createPublisher, type Publisher } from './publisher.ts';
 import { relayBatch, type RelayBatch } from './relay-batch.ts';
 import { createRelay, OutboxRelay, SkippedKeys, type Relay, type RelayOptions } from './relay.ts';
 import { anEvent } from './testing/an-event.ts';
-import { put, startOutboxStand, type OutboxStand } from './testing/outbox-stand.ts';
+import { put, startOutboxStand } from './testing/outbox-stand.ts';
 import { overheard } from './testing/overheard.ts';
 
-let stand: OutboxStand;
+const stand = shared(() => startOutboxStand());
 let publisher: Publisher;
 const relays: Relay[] = [];
 
-beforeAll(async () => {
-  stand = await startOutboxStand();
-});
 beforeEach(async () => {
   await stand.broker.take(stand.queue);
   publisher = createPublisher({ url: stand.broker.detour.url, heartbeatSeconds: 600, confirmTimeoutMs: 600_000 });
@@ -27,10 +25,6 @@ afterEach(async () => {
   await publisher.close({ withinMs: 0 });
   await stand.postgres.query('truncate waybell_outbox');
 });
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
-
 const aRelay = (options: Partial<RelayOptions> = {}) => {
   const relay = createRelay({ pool: stand.postgres, publisher, ...options });
   relays.push(relay);

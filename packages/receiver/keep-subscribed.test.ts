@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { settled } from '@waybell/runtime/turned-clock';
 import { until } from '@waybell/runtime/testing/until';
 import { ApiFailure, askWaybell, type AskWaybell, type PutEntry, type FetchedSubscription } from './ask-waybell.ts';
 import { keepSubscribed, type KeepSubscribedOptions, reconciling } from './keep-subscribed.ts';
+import { httpServer } from '@waybell/runtime/testing/server';
+import { shared } from '@waybell/runtime/testing/shared';
 import { keepingTroubles, troubleOf, type KeepingChange, type KeepingTrouble } from './kept-subscription.ts';
 import { pauseBefore, switchingOn, type SwitchingTimes } from './switching-on.ts';
 
@@ -139,22 +140,14 @@ describe('a call of the API', () => {
     const { status = 200, headers: given = {}, body: text = {} } = answer;
     response.writeHead(status, given).end(typeof text === 'string' ? text : JSON.stringify(text));
   };
-  const server = createServer((request, response) => void answering(request, response));
-  let api: string;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/gate`;
-  });
+  const server = shared(() => httpServer(answering));
+  const api = () => `${server.url}/gate`;
   afterEach(() => {
     asked.splice(0);
     answer = {};
   });
-  afterAll(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   const asking = (token: Parameters<typeof askWaybell>[0]['token'] = async () => 'a-token') =>
-    askWaybell({ api, token, signal: new AbortController().signal });
+    askWaybell({ api: api(), token, signal: new AbortController().signal });
   const failure = async (waybell: AskWaybell) => {
     const error: unknown = await waybell.subscription('a-guid').catch((each: unknown) => each);
     if (!(error instanceof ApiFailure)) throw new Error('it did not fail');
@@ -211,7 +204,7 @@ describe('a call of the API', () => {
   });
 
   test('follows no redirect, and takes no page for an answer', async () => {
-    answer = { status: 307, headers: { location: `${api}/elsewhere` } };
+    answer = { status: 307, headers: { location: `${api()}/elsewhere` } };
     expect(await failure(asking())).toMatchObject({ reason: 'unreachable' });
     answer = { body: '<html>' };
     expect(await failure(asking())).toMatchObject({ reason: 'not_taken' });
@@ -238,7 +231,7 @@ describe('a call of the API', () => {
     const entry = { action: 'order.created', result: 'created', subscription: { guid: 'a-guid', is_active: true } };
     answer = { body: { objects: [entry] } };
     const onChange = jest.fn();
-    const given = { ...options, api, auditFieldSet: ['price'], onChange };
+    const given = { ...options, api: api(), auditFieldSet: ['price'], onChange };
     await using kept = keepSubscribed({ follow: () => undefined }, given);
     await kept.ready;
     const wanted = { callback_url: options.callbackUrl, actions: options.actions, audit_field_set: ['price'] };
@@ -249,7 +242,10 @@ describe('a call of the API', () => {
   test('is made again by keepSubscribed when the API has been left alone for as long as it says', async () => {
     answer = { status: 429, headers: { 'retry-after': '77' } };
     using timers = passing((ms) => ms > 60_000);
-    await using _kept = keepSubscribed({ follow: () => undefined }, { ...options, api, onTrouble: () => undefined });
+    await using _kept = keepSubscribed(
+      { follow: () => undefined },
+      { ...options, api: api(), onTrouble: () => undefined },
+    );
     await until('it waits', () => timers.passed.length > 0);
     expect(areAbout(timers.passed, [77_000])).toEqual([true]);
   });

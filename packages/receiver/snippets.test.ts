@@ -1,25 +1,24 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { freePort } from '@waybell/stack/ports';
 import { sendTo } from './testing.ts';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 
 const run = promisify(execFile);
 const folder = import.meta.dirname;
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-let home: string;
+const home = sharedFolder('receiver');
 let snippets: string[];
 
 /** A project that has the package as it is published, and the frameworks of its tests. */
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'waybell-receiver-'));
   const installed = join(home, 'node_modules/@waybell/receiver');
   await mkdir(installed, { recursive: true });
   for (const name of await readdir(join(folder, 'node_modules')))
@@ -30,7 +29,6 @@ beforeAll(async () => {
   const readme = await readFile(join(folder, 'README.md'), 'utf8');
   snippets = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = '']) => text);
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 describe('the README', () => {
   // The first, which is kept subscribed, is tried on a whole system: tests/system/kept-receiver.test.ts.

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
 import { fatesOf } from '@waybell/line/testing/handled';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { until } from '@waybell/runtime/testing/until';
-import { deactivate } from './deactivate.ts';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { announceDeactivations } from './deactivations.ts';
+import { deactivate } from './deactivate.ts';
 import { startSweep } from './switch-off.ts';
 
 const NOTHING = { kind: 'done', caused: [] };
@@ -37,7 +37,7 @@ describe('deactivate', () => {
 });
 
 describe('what is switched off or held', () => {
-  const log = createLog({ service: 'test', level: 'silent' });
+  const log = silentLog;
 
   test('is counted by interface and rule', async () => {
     const metrics = createMetrics('test');

@@ -1,37 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noticesIn } from './notices.ts';
 import { startCertificateNotices } from '@waybell/deactivator/notices';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import { createMetrics } from '@waybell/runtime/metrics';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
+import { connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
-let store: TestDatabase;
-let postgres: Postgres;
 let account: string;
 
+const store = shared(() => createTestDatabase());
+// Uses the service's own role: it may not touch the table itself.
+const postgres = shared(() =>
+  connectPostgres({ url: store.url, role: 'waybell_deactivator', poolSize: 8, timeoutMs: 60_000, log: silentLog }),
+);
 beforeAll(async () => {
-  store = await createTestDatabase();
-  // Uses the service's own role: it may not touch the table itself.
-  postgres = connectPostgres({
-    url: store.url,
-    role: 'waybell_deactivator',
-    poolSize: 8,
-    timeoutMs: 60_000,
-    log: silentLog,
-  });
   account = await aCarrier(store.postgres, 'Example Freight');
 });
 
 beforeEach(() => query('delete from waybell.credentials; delete from waybell.notices'));
-
-afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 

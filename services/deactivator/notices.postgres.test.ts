@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { noteEndsIn } from './deactivate.ts';
 import { noticesIn } from './notices.ts';
 import { partOf } from '@waybell/delivery-log/tables';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { aCarrier } from '@waybell/delivery-log/testing/log-stand';
 import type { DeliveryEnd } from '@waybell/line/outcomes';
-import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { connectPostgres } from '@waybell/runtime/postgres';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
-let store: TestDatabase;
-let postgres: Postgres;
 let account: string;
 
+const store = shared(() => createTestDatabase());
+const postgres = shared(() =>
+  connectPostgres({ url: store.url, role: '', poolSize: 8, timeoutMs: 60_000, log: silentLog }),
+);
 beforeAll(async () => {
-  store = await createTestDatabase();
-  postgres = connectPostgres({ url: store.url, role: '', poolSize: 8, timeoutMs: 60_000, log: silentLog });
   account = await aCarrier(store.postgres, 'Example Freight');
   // One partition for all: no midnight matters.
   await store.postgres.query(`
@@ -31,21 +34,11 @@ beforeEach(async () => {
   );
 });
 
-afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
-
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 
-async function aSubscription({ client = 'default', url = 'https://a.test/hook?key=secret' } = {}): Promise<string> {
+function aSubscription({ client = 'default', url = 'https://a.test/hook?key=secret' } = {}): Promise<string> {
   const guid = randomUUID();
-  await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, $4, $5, '\\x00', 'k')`,
-    [guid, account, client, `a.${guid}`, url],
-  );
-  return guid;
+  return subscribe(store.postgres, { guid, account, client, action: `a.${guid}`, callbackUrl: url });
 }
 
 /** Returns the notices that the deactivator would publish now, and marks them as published. */

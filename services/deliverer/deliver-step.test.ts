@@ -13,19 +13,14 @@ import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { NO_TOKENS } from './testing/no-tokens.ts';
 import { roomOf, SUBSCRIPTION, TARGET } from './testing/waiting.ts';
+import { aDelivery } from './testing/delivery.ts';
 
-const delivery: Delivery = {
+const delivery = aDelivery({
   guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
-  interface: 'carrier',
-  action: 'order.created',
   subscription: SUBSCRIPTION,
-  generation: 3,
   event: SUBSCRIPTION,
-  attempt: 1,
-  createdAt: 0,
-  beganAt: 1,
   body: Buffer.from('{}'),
-};
+});
 const config = readConfig({
   DELIVER_ACTIONS: 'carrier.order.created',
   CARRIER_RETRY_DELAYS: '1s',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isRejection, type Message } from '@waybell/line/messages';
 import { openCommandPublisher } from '@waybell/line/operating/operator-line';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
@@ -8,21 +8,14 @@ import { eventsExchange, rejectionsQueue, routerQueue } from '@waybell/line/topo
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';
 import { retryRejected } from '@waybell/rejected/rejected-messages';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { readArrival } from './route-event.ts';
 
 const LATER = 'carrier.order.archived';
 const limits = { maxBytes: 2 ** 20, maxDepth: 32 };
 const read = readArrival(limits);
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 /** Starts a router that reads with `parse`; returns what it takes. */
 async function aRouter(parse: (message: Message) => ReturnType<typeof read> | Message) {

@@ -4,6 +4,8 @@ import { readDelivery } from '@waybell/line/delivery';
 import type { Message, Fate, Outgoing } from '@waybell/line/messages';
 import { causedAtOnce, causedBy, fatesOf, handled } from '@waybell/line/testing/handled';
 import { messageGuid } from '@waybell/notifications/message-guid';
+import { settled } from '@waybell/runtime/turned-clock';
+import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
 import type { ActiveSubscription } from './find-subscriptions.ts';
 import { repeatEvent, type Arrival } from './route-event.ts';
 import {
@@ -20,8 +22,6 @@ import {
   SECOND,
   SHIPPER,
 } from './testing/an-arrival.ts';
-import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
-import { settled } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
 
 const UNKNOWN = 'e3e3e3e3-e3e3-4e3e-8e3e-e3e3e3e3e3e3';

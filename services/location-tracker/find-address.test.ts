@@ -1,7 +1,7 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { JsonNumber } from '@waybell/events/json';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { findAddressWith, type AddressResult, type GeocoderOptions, type GeocodedPlace } from './find-address.ts';
 
 const aPlace = (what: Partial<GeocodedPlace> = {}): GeocodedPlace => ({
@@ -19,23 +19,19 @@ type Answer = (response: ServerResponse) => void;
 async function aGeocoder(answer: Answer, options: Partial<GeocoderOptions> = {}) {
   const asked: string[] = [];
   const results: AddressResult[] = [];
-  // Keeps connections open for a second request, however late it comes.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const server = await httpServer((request, response) => {
     asked.push(`${request.headers['user-agent']} ${request.url}`);
     answer(response);
   });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  const url = `http://127.0.0.1:${port}`;
-  const all = { url, limitMs: 60_000, perSecond: 1_000, cacheEntries: 10, userAgent: 'Waybell/0', ...options };
-  return {
-    asked,
-    results,
-    find: findAddressWith(all, (result) => results.push(result)),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await closeServer(server);
-    },
+  const all = {
+    url: server.url,
+    limitMs: 60_000,
+    perSecond: 1_000,
+    cacheEntries: 10,
+    userAgent: 'Waybell/0',
+    ...options,
   };
+  return { ...server, asked, results, find: findAddressWith(all, (result) => results.push(result)) };
 }
 
 describe('an address', () => {

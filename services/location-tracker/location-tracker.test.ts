@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { until } from '@waybell/runtime/testing/until';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { startSweeping } from './location-tracker.ts';
 import type { SweepResult } from './sweep.ts';
 import { TrackerMetrics } from './tracker-metrics.ts';
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 function start(sweep: (stop: AbortSignal) => Promise<SweepResult>) {
   const results: string[] = [];

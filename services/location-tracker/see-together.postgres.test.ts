@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { LocationReport } from './report.ts';
 import type { Changes } from './see-together.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aReport, HOUR_MS, START, Tracker, type SeeReport } from './testing/tracker.ts';
 
-let tracker: Tracker;
+const tracker = shared(() => Tracker.start());
 
-beforeAll(async () => {
-  tracker = await Tracker.start();
-});
 beforeEach(() => tracker.empty());
-afterAll(() => tracker[Symbol.asyncDispose]());
-
 /** In their order, as they are told. */
 const guids = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();
 const NOTHING = { activated: [], moved: [] };

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { locationsQueue } from '@waybell/line/topology';
 import { type SweepResult, sweepBeside } from './sweep.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aReport, HOUR_MS, rules, START, Tracker } from './testing/tracker.ts';
 
 const CLAIM_MS = 200;
 const COARSE_MS = 300_000;
 
-let tracker: Tracker;
+const tracker = shared(() => Tracker.start({ claimMs: CLAIM_MS }));
 
-beforeAll(async () => {
-  tracker = await Tracker.start({ claimMs: CLAIM_MS });
-});
 beforeEach(() => tracker.empty());
-afterAll(() => tracker[Symbol.asyncDispose]());
-
 const guids = (count: number) => Array.from({ length: count }, () => randomUUID()).toSorted();
 const refuse = () => Promise.reject(new Error('the broker refuses'));
 const announcedVehicles = ({ announced } = tracker) => announced.flatMap(({ vehicles }) => vehicles).toSorted();

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount, updateAccount } from './accounts.ts';
 import { readAuditLog, startPruning, type NoteSelection } from './audit-log.ts';
 import { openDatabase } from './database.ts';
-import { signUp, startApi, type TestApi } from './testing/api.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { signUp, startApi } from './testing/api.ts';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { createToken, hashToken, listTokens, revokeToken } from './tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const base = '/v1/public/webhooks';
 const body = { callback_url: 'https://hooks.test/secret-path?key=secret-key' };
 const guidPattern = /^[0-9a-f-]{36}$/;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 /** Returns the account's notes in the audit log, oldest first. */
 async function notesOf(guid: string): Promise<Record<string, unknown>[]> {

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { failingOrigins, oldestUndelivered } from './failing.ts';
 import { aDelivered, aFailed, anExhausted, aRouted, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 describe('what fails', () => {
   test('is told by account and origin, with the oldest that have no end', async () => {
     const account = randomUUID();

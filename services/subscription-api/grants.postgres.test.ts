@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { describe, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 
 /** Rights of a service with a waiting room. */
 const waitingOf = (service: string) => ({
@@ -93,15 +94,7 @@ const ALLOWED = `
   select role, coalesce(jsonb_object_agg(object, privileges) filter (where object is not null), '{}') as grants
   from role left join listed using (role) group by role`;
 
-let store: TestDatabase;
-
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
 
 describe('the roles', () => {
   test('may do what their services do, and nothing else; public may do nothing', async () => {

@@ -1,35 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createAccount } from './accounts.ts';
 import { interruptedSubscriptions } from './interrupted.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { logDelivery } from './testing/logged-delivery.ts';
 import { stopHost } from './stops.ts';
 import { runWaybellOn } from '../../cli/testing/run-waybell.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let account: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   account = (await createAccount(store.postgres, { interface: 'carrier', name: 'Example Freight' })).guid;
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
 });
 
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 
 /** Subscribes a client, and has these columns otherwise. */
 async function subscribed(client: string, set = 'changed_at = now()', host = client): Promise<void> {
-  const guid = randomUUID();
-  await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id) values ($1, 'carrier', $2, $3, 'order.created', $4, '\\x00', 'k')`,
-    [guid, account, client, `https://${host}.test/hook?key=secret`],
-  );
+  const callbackUrl = `https://${host}.test/hook?key=secret`;
+  const guid = await subscribe(store.postgres, { account, client, callbackUrl });
   await query(`update waybell.subscriptions set created_at = now() - interval '1 day', ${set} where guid = $1`, [guid]);
 }
 

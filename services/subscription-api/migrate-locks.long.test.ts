@@ -9,7 +9,8 @@ import { MigrationExecutor } from 'typeorm';
 import { describeSource } from './database.ts';
 import { migrate } from './migrate.ts';
 import { REPEATABLES } from './repeatables.ts';
-import { createTestDatabase, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 
 const SUBSCRIPTIONS = Number(process.env['LOCKS_SUBSCRIPTIONS'] ?? 50_000);
 const ATTEMPTS = Number(process.env['LOCKS_ATTEMPTS'] ?? 500_000);

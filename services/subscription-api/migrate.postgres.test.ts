@@ -10,8 +10,9 @@ import { openDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './migrations/in-order.ts';
 import { repeatables } from './repeatables.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const numbered = migrations.map((Migration) => new Migration().name);
 const names = [...numbered, ...repeatables.map(({ name }) => name)];
@@ -49,11 +50,11 @@ describe('migrate', () => {
 
   test('waits for Postgres to come up, and says clearly where it does not', async () => {
     await using store = await createTestDatabase({ isMigrated: false });
-    await using proxy = await cuttableProxy(store.url);
-    await proxy.cut();
+    await using proxy = await Detour.to(store.url);
+    await proxy.shut();
     await expect(migrate({ url: proxy.url, log, waitMs: 100 })).rejects.toThrow(/cannot be reached.*DATABASE_URL/);
     const waiting = migrate({ url: proxy.url, log });
-    await proxy.restore();
+    await proxy.reopen();
     expect(await waiting).toEqual(names);
   });
 

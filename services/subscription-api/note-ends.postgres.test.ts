@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
 type Message = { to: string; generation?: number; delivery?: string; delivered?: boolean; ended: number };
 type Rules = { exhausted?: string[]; window?: string[]; windowS?: number };
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let shipper: string;
 let carrier: string;
 let now: number;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   shipper = (await createAccount(store.postgres, { interface: 'shipper' })).guid;
   carrier = (await createAccount(store.postgres, { interface: 'carrier' })).guid;
 });
@@ -26,33 +27,14 @@ beforeEach(async () => {
   );
 });
 
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-});
-
 /** Times are seconds from now; the past is negative. */
 const at = (seconds: number) => new Date(now + seconds * 1_000);
 const DAY_S = 86_400;
 
-async function aSubscription(
-  given: { interface?: string; generation?: number; client?: string } = {},
-): Promise<string> {
+function aSubscription(given: { interface?: 'shipper'; generation?: number; client?: string } = {}): Promise<string> {
   const guid = randomUUID();
-  const isShipper = given.interface === 'shipper';
-  await store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, generation, client_id,
-       verification_token_sealed, verification_token_key_id)
-     values ($1, $2, $3, $4, 'https://a.test', $5, $6, '\\x00', 'k')`,
-    [
-      guid,
-      isShipper ? 'shipper' : 'carrier',
-      isShipper ? shipper : carrier,
-      `a.${guid}`,
-      given.generation ?? 1,
-      given.client ?? 'default',
-    ],
-  );
-  return guid;
+  const account = given.interface === 'shipper' ? shipper : carrier;
+  return subscribe(store.postgres, { guid, account, action: `a.${guid}`, ...given });
 }
 
 /** Resolves with what was switched off and not told yet; it is told then. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Cursor, Page } from '@waybell/delivery-log/read/cursor';
 import type { ClientReader, Reader } from '@waybell/delivery-log/read/entries';
 import { oldestUndelivered } from './failing.ts';
@@ -9,13 +9,9 @@ import type { Key } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { createAccount } from './accounts.ts';
 import { aRouted, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 /** Pages one after another, to the last. */
 async function pagesOf<T>(pageAt: (before: Cursor | undefined) => Promise<Page<T>>): Promise<T[][]> {
   const pages: T[][] = [];

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCredentials } from '@waybell/notifications/receiver-credentials';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from './accounts.ts';
-import { openDatabase, type Database } from './database.ts';
-import { keepCredentials } from './receiver-credentials.ts';
+import { openDatabase } from './database.ts';
 import { replaceSecrets, rotateSecrets, SEALED_COLUMNS } from './sealed-rows.ts';
+import { keepCredentials } from './receiver-credentials.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 const [older, newer] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 const before = readKeyRing(`${older},${newer}`);
@@ -19,21 +21,13 @@ const after = readKeyRing(`${newer}`);
 const actor = { who: 'test', origin: 'test', requestId: null };
 const wanted = { callbackUrl: 'https://a.test', auditFieldSet: null };
 
-let store: TestDatabase;
-let database: Database;
-
+const store = shared(() => createTestDatabase());
+const database = shared(() => openDatabase({ url: store.url, role: '', poolSize: 8, timeoutMs: PATIENT_MS, log }));
 beforeAll(async () => {
-  store = await createTestDatabase();
-  database = openDatabase({ url: store.url, role: '', poolSize: 8, timeoutMs: PATIENT_MS, log });
   await until('the database is there', () => database.waitingFor().length === 0);
 });
 
 beforeEach(() => store.postgres.query('truncate waybell.accounts cascade'));
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
 
 /** A client with so many subscriptions, as a replica of the API with these keys serves it. */
 async function aClient(keyRing: KeyRing, actions: number) {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { partOf } from '@waybell/delivery-log/tables';
 import { createAccount } from './accounts.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
+const store = shared(() => createTestDatabase());
 let carrier: string;
 let shipper: string;
 
 beforeAll(async () => {
-  store = await createTestDatabase();
   carrier = (await createAccount(store.postgres, { interface: 'carrier' })).guid;
   shipper = (await createAccount(store.postgres, { interface: 'shipper' })).guid;
 });
@@ -22,30 +23,15 @@ beforeEach(async () => {
   );
 });
 
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-});
-
 const query = async (sql: string, values: unknown[] = []) => (await store.postgres.query(sql, values)).rows;
 
-type Given = { host?: string; url?: string; interface?: string; client?: string };
+type Given = { host?: string; url?: string; interface?: 'shipper'; client?: string };
 
-async function aSubscription({ host, url, ...given }: Given = {}): Promise<string> {
+function aSubscription({ host, url, ...given }: Given = {}): Promise<string> {
   const guid = randomUUID();
-  const isShipper = given.interface === 'shipper';
-  await query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, client_id,
-       verification_token_sealed, verification_token_key_id) values ($1, $2, $3, $4, $5, $6, '\\x00', 'k')`,
-    [
-      guid,
-      isShipper ? 'shipper' : 'carrier',
-      isShipper ? shipper : carrier,
-      `a.${guid}`,
-      url ?? `https://${host ?? `${guid}.test`}/hook`,
-      given.client ?? 'default',
-    ],
-  );
-  return guid;
+  const account = given.interface === 'shipper' ? shipper : carrier;
+  const callbackUrl = url ?? `https://${host ?? `${guid}.test`}/hook`;
+  return subscribe(store.postgres, { guid, account, action: `a.${guid}`, callbackUrl, ...given });
 }
 
 const several = (count: number, given?: (index: number) => Given) =>

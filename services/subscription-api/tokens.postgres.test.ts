@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { inTransaction, type Queryable } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
@@ -10,18 +10,11 @@ import { createConsoleLink } from './console-links.ts';
 import { isOfClosedAccount } from './refusal.ts';
 import { subscribeIn } from './subscriptions.ts';
 import { keyRing } from './testing/api.ts';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createToken, listTokens, revokeToken } from './tokens.ts';
 
-let store: TestDatabase;
-
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
 
 describe('createAccount', () => {
   test('makes an account, with a guid of its own or the one given', async () => {

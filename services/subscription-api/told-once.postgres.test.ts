@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { forget } from '@waybell/delivery-log/forget';
 import { failingOrigins, oldestUndelivered } from './failing.ts';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
@@ -20,13 +20,9 @@ import {
   LogStand,
   START,
 } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 /** Returns the records of a router and a deliverer for one delivery that succeeds at once. */
 function aSuccess(routedAt = START, endedAt = START + 20): [Routed, Delivered] {
   const [event, subscription, account] = [randomUUID(), randomUUID(), randomUUID()];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { oldestUndelivered } from './failing.ts';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
@@ -10,13 +10,9 @@ import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aRouted, DAY_MS, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const told = (delivery: string) => deliveryHistory(stand.store.postgres, { delivery }, 'operator');
 const found = (delivery: string) => findAnything(stand.store.postgres, delivery);
 

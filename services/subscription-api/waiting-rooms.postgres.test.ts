@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { waitingDestinations, waitingEndpoints, waitingInAll } from './waiting-rooms.ts';
 import { LogStand, START } from '@waybell/delivery-log/testing/log-stand';
@@ -10,13 +10,9 @@ import {
   putPublications,
 } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const tables = () => stand.store.postgres;
 
 /** The room of an endpoint for which one delivery waits, and its account. */

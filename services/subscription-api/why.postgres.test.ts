@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import { why, type Question } from './why.ts';
 import { createAccount } from './accounts.ts';
 import { aRouted, DAY_MS, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const ask = (text: string, what: Partial<Question> = {}) => why(stand.store.postgres, { text, limit: 10, ...what });
 const kindsOf = async (text: string) => (await findAnything(stand.store.postgres, text)).map(({ kind }) => kind);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { oldestUndelivered } from './failing.ts';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
@@ -6,17 +6,13 @@ import { latestOf } from './rest/live/latest-entries.ts';
 import { findMissed } from './by-hand/missed.ts';
 import { createAccount } from './accounts.ts';
 import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const MIDNIGHT = START - (START % DAY_MS);
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 /** How far the clock of the deliverer is off, and when the delivery was made. */
 const OFF: [what: string, offMs: number, at: number][] = [
   ['ten minutes behind', -10 * MINUTE_MS, START],

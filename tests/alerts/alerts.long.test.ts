@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe } from '@jest/globals';
 import { causes } from './all-causes.ts';
-import { insteadOf } from './cause.ts';
-import { proveAlerts } from './prove-alerts.ts';
-import { setScene, type Scene } from './scene.ts';
+import { proveEach } from './prove-alerts.ts';
+import { setScene } from './scene.ts';
 
 const settings = {
   SHIPPER_RETRY_DELAYS: '300ms,300ms,300ms,300ms,300ms',
@@ -14,17 +13,6 @@ const settings = {
   DELIVER_HELD: '128',
 };
 
-let scene: Scene;
-const ended = new AsyncDisposableStack();
-
-beforeAll(async () => {
-  scene = await setScene(ended, { settings, instead: insteadOf(causes) });
-});
-
-afterAll(() => ended.disposeAsync());
-
 describe('operators are told, and their page helps, when', () => {
-  test.each(causes)('$name', async (cause) => {
-    expect(await proveAlerts(scene, cause)).toEqual([]);
-  });
+  proveEach(causes, (ended, instead) => setScene(ended, { settings, instead }));
 });

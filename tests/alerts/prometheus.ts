@@ -6,8 +6,9 @@ import { until } from '@waybell/runtime/testing/until';
 import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
 import { freePort } from '@waybell/stack/ports';
 import { serverEnvironment } from '@waybell/stack/private-server';
-import { SupervisedProcess } from '@waybell/stack/supervised-process';
+import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { nameOfRule } from './alert-rules.ts';
+import { startProgram } from '../testing/start-program.ts';
 
 const STARTING_MS = 60_000;
 
@@ -34,29 +35,22 @@ export class Prometheus implements AsyncDisposable {
     const home = await mkdtemp(join(tmpdir(), 'waybell-prometheus-'));
     await writeFile(join(home, 'prometheus.yml'), stringify(configuration));
     await writeFile(join(home, 'waybell-alerts.yml'), stringify(rules));
-    const address = `127.0.0.1:${await freePort({ taken: new Set() })}`;
-    const url = `http://${address}`;
-    const process = new SupervisedProcess(
-      {
-        name: 'prometheus',
-        role: 'server',
-        command: await programOf('prometheus'),
-        args: [
-          `--config.file=${join(home, 'prometheus.yml')}`,
-          `--storage.tsdb.path=${join(home, 'data')}`,
-          `--web.listen-address=${address}`,
-        ],
-        env: serverEnvironment({ HOME: home }),
-        cwd: home,
-        logFile: join(home, 'prometheus.log'),
-        address,
-        waitsFor: async () => ((await isReady(url)) ? undefined : 'an answer'),
-        readyMs: STARTING_MS,
-        graceMs: 10_000,
-      },
-      { restart: 'never', onEvent: () => undefined },
-    );
-    await process.start();
+    const port = await freePort({ taken: new Set() });
+    const url = `http://127.0.0.1:${port}`;
+    const process = await startProgram({
+      name: 'prometheus',
+      command: await programOf('prometheus'),
+      args: [
+        `--config.file=${join(home, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(home, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+      ],
+      env: serverEnvironment({ HOME: home }),
+      cwd: home,
+      port,
+      waitsFor: async () => ((await isReady(url)) ? undefined : 'an answer'),
+      readyMs: STARTING_MS,
+    });
     return new Prometheus(process, { home, url });
   }
 

@@ -1,13 +1,29 @@
-import { pagesFor, type Cause } from './cause.ts';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Instead } from './alert-rules.ts';
+import { insteadOf, pagesFor, type Cause } from './cause.ts';
 import { HEADINGS, type Heading } from './runbook.ts';
 import type { Scene } from './scene.ts';
 import { notAsShown } from './show-runbook.ts';
+
+/** Has a test for each cause, on one scene. */
+export function proveEach<S extends Scene>(
+  causes: readonly Cause<S>[],
+  setScene: (ended: AsyncDisposableStack, instead: Instead) => Promise<S>,
+): void {
+  const ended = new AsyncDisposableStack();
+  let scene: S;
+  beforeAll(async () => void (scene = await setScene(ended, insteadOf(causes))));
+  afterAll(() => ended.disposeAsync());
+  test.each(causes)('$name', async (cause) => {
+    expect(await proveAlerts(scene, cause)).toEqual([]);
+  });
+}
 
 /**
  * Brings a cause about and does what its pages say, in their order: sees the alerts fire, looks, acts, and sees them end.
  * Resolves with what a page says and is not so.
  */
-export async function proveAlerts<S extends Scene>(scene: S, cause: Cause<S>): Promise<string[]> {
+async function proveAlerts<S extends Scene>(scene: S, cause: Cause<S>): Promise<string[]> {
   try {
     return await prove(scene, cause);
   } finally {

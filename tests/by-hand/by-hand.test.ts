@@ -1,49 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { byHand, sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ByHandStand } from './by-hand-stand.ts';
+import { sendingsIn } from '@waybell/delivery-log-service/sendings';
 import { keepPartitions } from '@waybell/delivery-log-service/delivery-log';
 import { askForResend, askForTest } from '@waybell/subscription-api/by-hand/ask';
 import { askForTrigger } from '@waybell/subscription-api/by-hand/trigger';
 import { cancelReplay, replayOf, askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory, eventHistory } from '@waybell/delivery-log/read/history';
-import { readDelivery, type Delivery } from '@waybell/line/delivery';
-import { publishClaimedBy } from '@waybell/line/testing/publish-claimed-by';
-import { isRejection, type Message, type Publication } from '@waybell/line/messages';
 import type { Attempted } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { createAccount } from '@waybell/subscription-api/accounts';
-import { silentLog } from '@waybell/runtime/testing/database';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import {
-  aDelivered,
-  aDropped,
-  aFailed,
-  anExhausted,
-  DAY_MS,
-  LogStand,
-  START,
-} from '@waybell/delivery-log/testing/log-stand';
+import { aDelivered, aDropped, aFailed, anExhausted, DAY_MS, START } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 const HOUR_MS = 3_600_000;
 
-let stand: LogStand;
-let sendings: Sendings;
+const stand = shared(() => ByHandStand.start());
 let client: ClientReader;
 let subscription: string;
 
-beforeAll(async () => {
-  stand = await LogStand.start();
-  // The claims' clock is that of Postgres.
-  stand.now = wallClockMs();
-  sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
 beforeEach(async () => {
-  const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
-  client = { account: guid, client: 'default', interface: 'carrier' };
+  client = await stand.someone();
   subscription = await subscribe();
 });
 
@@ -59,22 +39,7 @@ async function delivered(...attempts: Attempted[]): Promise<string> {
   return (await stand.log(shifted, { ...client, subscription, at })).delivery;
 }
 
-/** Publishes what is due. Resolves with whether all of it was. */
-const sendBy = (of: Sendings, publish: (publication: Publication) => Promise<void>) =>
-  publishClaimedBy(byHand({ sendings: of, write: stand.write, log: silentLog }), publish);
-
-/** Publishes what is due, and reads it as a deliverer would. */
-async function send(publish: (publication: Publication) => Promise<void> = async () => undefined): Promise<Delivery[]> {
-  const sent: Delivery[] = [];
-  await sendBy(sendings, async (publication) => {
-    await publish(publication);
-    const message: Message = { queue: '', deliveryCount: 0, failures: 0, ...publication };
-    const delivery = readDelivery(message);
-    if (isRejection(delivery)) throw new Error(delivery.detail);
-    sent.push(delivery);
-  });
-  return sent.filter(({ subscription: to }) => to === subscription);
-}
+const send = async () => (await stand.sent()).filter(({ subscription: to }) => to === subscription);
 
 async function inOneTransaction<T>(work: (postgres: Queryable) => Promise<T>): Promise<T> {
   const connection = await stand.store.postgres.connect();
@@ -112,7 +77,7 @@ describe('a resend', () => {
     const delivery = await notDelivered();
     await again(delivery);
     const settle = () => Promise.reject(new Error('Postgres is away'));
-    await expect(sendBy({ ...sendings, settle }, async () => undefined)).rejects.toThrow('away');
+    await expect(stand.send(async () => undefined, { ...stand.sendings, settle })).rejects.toThrow('away');
     await stand.rows('update delivery_log.sendings set claimed_until = null where delivery = $1', [delivery]);
     expect(await send()).toMatchObject([{ guid: delivery, attempt: 5 }]);
   });
@@ -173,7 +138,7 @@ describe('a resend', () => {
     await again(await notDelivered());
     const impatient = sendingsIn(stand.postgres, { claimMs: 0 });
     const publish = () => Promise.reject(new Error('the claim ran out'));
-    expect(await sendBy(impatient, publish)).toBe(false);
+    expect(await stand.send(publish, impatient)).toBe(false);
     expect(await send()).toHaveLength(1);
   });
 });
@@ -256,7 +221,7 @@ describe('a replay', () => {
       [asked.kind === 'asked' ? asked.guid : ''],
     );
     let published = 0;
-    expect(await sendBy(sendings, async () => void (published += 1))).toBe(true);
+    expect(await stand.send(async () => void (published += 1))).toBe(true);
     expect(published).toBe(251);
     expect(await stand.rows('select from delivery_log.sendings where published_at is null')).toEqual([]);
   });
@@ -281,7 +246,7 @@ describe('a replay', () => {
     const ending = new AbortController();
     await using _ = keepPartitions({
       partitions: stand.partitions,
-      sendings,
+      sendings: stand.sendings,
       config,
       until: ending.signal,
       log: silentLog,
@@ -293,7 +258,7 @@ describe('a replay', () => {
     };
     await until('the oldest is gone', async () => (await left('sendings', 'replay')).size < replays.length);
     expect(await left('sendings', 'replay')).toEqual(new Set(replays.slice(1)));
-    await sendings.forget(3 * DAY_MS);
+    await stand.sendings.forget(3 * DAY_MS);
     expect(await left('replays', 'guid')).toEqual(new Set(replays.slice(1)));
   });
 
@@ -371,7 +336,7 @@ describe('a test', () => {
     const of = { event: randomUUID(), action: 'order.created', client, isEverywhere: true, by: 'a test', bodyFor };
     const asked = await inOneTransaction((postgres) => askForTrigger(postgres, of));
     if (asked.kind !== 'triggered') throw new Error(asked.why);
-    expect(await sendBy(sendings, () => Promise.reject(new Error('no broker')))).toBe(false);
+    expect(await stand.send(() => Promise.reject(new Error('no broker')))).toBe(false);
     await stand.rows('update delivery_log.sendings set claimed_until = null where event = $1', [of.event]);
     await send();
     const [entry, ...others] = await eventHistory(stand.store.postgres, of.event, 'operator');

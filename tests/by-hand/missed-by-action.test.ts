@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Attempted } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
@@ -9,28 +8,19 @@ import { createAccount } from '@waybell/subscription-api/accounts';
 import { askForResend } from '@waybell/subscription-api/by-hand/ask';
 import { replayOf, askForReplay, countReplay } from '@waybell/subscription-api/by-hand/replays';
 import { missedByAction } from '@waybell/subscription-api/by-hand/missed-by-action';
-import { aDelivered, aDropped, anExhausted, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
-import { sentByHand } from './sent-by-hand.ts';
+import { aDelivered, aDropped, anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
+import { ByHandStand } from './by-hand-stand.ts';
 
 const HOUR_MS = 3_600_000;
 
-let stand: LogStand;
-let sendings: Sendings;
+const stand = shared(() => ByHandStand.start());
 let client: ClientReader;
 let now: number;
 
-beforeAll(async () => {
-  stand = await LogStand.start();
-  stand.now = wallClockMs();
-  sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
 beforeEach(async () => {
-  const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
-  client = { account: guid, client: 'default', interface: 'carrier' };
+  client = await stand.someone('2 days');
   now = wallClockMs();
-  await stand.rows(`update waybell.accounts set created_at = now() - interval '2 days' where guid = $1`, [guid]);
 });
 
 /** Subscribed a day ago; where it went off or ended, so long ago. */
@@ -93,7 +83,7 @@ const all = (action = '*') => ({
 
 const none = { exhausted: 0, dropped: 0, suppressed: 0, gone: 0, reasons: [] };
 
-const send = () => sentByHand(stand, sendings);
+const send = () => stand.sent();
 
 describe('what a client missed of all its actions', () => {
   test('is told by action: given up, dropped and not sent, and to which subscription a replay goes', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { sendingsIn, type Sendings } from '@waybell/delivery-log-service/sendings';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findMissed } from '@waybell/subscription-api/by-hand/missed';
 import { askForReplay, countReplay, type RangedReplay } from '@waybell/subscription-api/by-hand/replays';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
@@ -9,30 +8,20 @@ import { whyNoSubscription } from '@waybell/delivery-log/read/no-subscription';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { createAccount } from '@waybell/subscription-api/accounts';
-import { aDelivered, anExhausted, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
-import { sentByHand } from './sent-by-hand.ts';
+import { aDelivered, anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
+import { ByHandStand } from './by-hand-stand.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-let stand: LogStand;
-let sendings: Sendings;
+const stand = shared(() => ByHandStand.start());
 let client: ClientReader;
 let now: number;
 
-beforeAll(async () => {
-  stand = await LogStand.start();
-  stand.now = wallClockMs();
-  sendings = sendingsIn(stand.postgres, { claimMs: 60_000 });
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
 beforeEach(async () => {
-  const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });
-  client = { account: guid, client: 'default', interface: 'carrier' };
+  client = await stand.someone('1 day');
   now = wallClockMs();
-  await stand.rows(`update waybell.accounts set created_at = now() - interval '1 day' where guid = $1`, [guid]);
 });
 
 /** Subscribed so long ago. */
@@ -98,7 +87,7 @@ async function counted(what: Partial<RangedReplay> = {}) {
   return found;
 }
 
-const send = () => sentByHand(stand, sendings);
+const send = () => stand.sent();
 
 /** Returns the causes that are shown for an event without deliveries. */
 async function causesOf(key: string, reader: ClientReader | 'operator' = client) {

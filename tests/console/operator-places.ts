@@ -1,4 +1,4 @@
-import { asks, button, dialog, to, type Place } from './places.ts';
+import { asks, button, dialog, openCorrection, to, type Place } from './places.ts';
 
 export const operatorPlaces: Place[] = [
   ['the overview', async (page) => page.getByRole('table', { name: 'Services' }).waitFor()],
@@ -44,18 +44,7 @@ export const operatorPlaces: Place[] = [
   ],
   ['a retry', asks('/rejected', /^Retry/)],
   ['a purge', asks('/rejected', /^Purge/)],
-  [
-    'a correction',
-    async (page, known, { untilTrouble }) => {
-      await to(page, `/rejected?about=${known.rejected.guid}`);
-      await page
-        .getByRole('link', { name: /^Correct/ })
-        .first()
-        .click();
-      await page.locator('.mark-line').first().waitFor();
-      await untilTrouble(/422/);
-    },
-  ],
+  ['a correction', openCorrection],
   [
     'accounts',
     async (page, known) => {

@@ -60,6 +60,21 @@ export const asks = (address: string, name: string | RegExp) => async (page: Pag
   await dialog(page).waitFor();
 };
 
+/** Opens where the rejected event is corrected, until it shows what is wrong with it. */
+export async function openCorrection(
+  page: Page,
+  known: Furnished,
+  { untilTrouble }: Pick<OpenPage, 'untilTrouble'>,
+): Promise<void> {
+  await to(page, `/rejected?about=${known.rejected.guid}`);
+  await page
+    .getByRole('link', { name: /^Correct/ })
+    .first()
+    .click();
+  await page.locator('.mark-line').first().waitFor();
+  await untilTrouble(/422/);
+}
+
 export const clientPlaces: Place[] = [
   [
     'the overview',

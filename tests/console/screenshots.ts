@@ -9,7 +9,7 @@ import type { Behaviour } from '../testing/receiver.ts';
 import { anOrder, furnish, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded } from './page-checks.ts';
-import { button, to, untilLive } from './places.ts';
+import { button, openCorrection, to, untilLive } from './places.ts';
 import { signedIn } from './signed-in.ts';
 import { apiUrl, browser, operatorToken, receiver, stack, subscribed } from './stand.ts';
 
@@ -135,14 +135,9 @@ export function screenshots(): void {
     });
 
     test('show where a rejected event is corrected', async () => {
-      const { page, untilTrouble } = await asOperator();
-      await to(page, `/rejected?about=${known.rejected.guid}`);
-      await page
-        .getByRole('link', { name: /^Correct/ })
-        .first()
-        .click();
-      await page.locator('.mark-line').first().waitFor();
-      await untilTrouble(/422/);
+      const opened = await asOperator();
+      const { page } = opened;
+      await openCorrection(page, known, opened);
       await expectTaken(page, 'correct');
     });
 

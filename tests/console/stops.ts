@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { Receiver } from '../testing/receiver.ts';
 import { runWaybell } from '@waybell/cli/testing/run-waybell';
+import { shared } from '@waybell/runtime/testing/shared';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';
 import { button, dialog, rowOf, to } from './places.ts';
@@ -17,12 +18,7 @@ const REASON = 'the receiver is being moved';
 
 export function stops(): void {
   describe('by the console, an operator', () => {
-    let elsewhere: Receiver;
-    beforeAll(async () => {
-      elsewhere = await Receiver.start([HOST]);
-    });
-    afterAll(async () => elsewhere?.[Symbol.asyncDispose]());
-
+    const elsewhere = shared(() => Receiver.start([HOST]));
     test('closes an account after a look at what ends: what waits is dropped, nothing goes out, and it can be opened', async () => {
       const carrier = await anAccount('carrier');
       const { path, subscription } = await subscribed(carrier, 'order.created');

@@ -1,25 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@waybell/stack/ports';
 import { until } from '@waybell/runtime/testing/until';
+import { shared, sharedFolder } from '@waybell/runtime/testing/shared';
 import { anEvent } from '../testing/event.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { untilTold } from '../testing/told.ts';
 import { buildExample, languages, type Example } from './build-example.ts';
 import { Program } from './program.ts';
 
-let stack: TestStack;
-let home: string;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'waybell-examples-'));
-  stack = await TestStack.start();
-});
-afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
-  await rm(home, { recursive: true, force: true });
-});
+const stack = shared(() => TestStack.start());
+const home = sharedFolder('examples');
 
 /** Makes an event of the maximum size. */
 function largestEvent(carrier: string): { guid: string; text: string } {

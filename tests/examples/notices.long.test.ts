@@ -1,30 +1,21 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { brokerUser } from '@waybell/line/line-topology';
 import { asUser } from '@waybell/runtime/local-passwords';
 import { until } from '@waybell/runtime/testing/until';
 import { repository } from '@waybell/stack/stack-folder';
+import { shared, sharedFolder } from '@waybell/runtime/testing/shared';
 import { integrator } from '../testing/integrator.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { buildExample } from './build-example.ts';
 import { Program } from './program.ts';
 
-let stack: TestStack;
-let receiver: Receiver;
-let home: string;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'waybell-notices-'));
-  [stack, receiver] = await Promise.all([TestStack.start({ CARRIER_RETRY_DELAYS: '100ms' }), Receiver.start()]);
-});
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-  await rm(home, { recursive: true, force: true });
-});
+const stack = shared(() => TestStack.start({ CARRIER_RETRY_DELAYS: '100ms' }));
+const receiver = shared(() => Receiver.start());
+const home = sharedFolder('notices');
 
 /** Takes mail, as much of SMTP as a program needs that sends one. */
 async function mailServer() {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServers } from '@waybell/stack/servers';
-import { Detour } from '@waybell/line/testing/detour';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { buildPlainStage, type Scale, type Settings } from './stage.ts';
 
 /** A broker of its own, which the services reach by a way that can be bad; upstream has another. */

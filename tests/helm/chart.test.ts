@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { PROCESSES } from '@waybell/cli/docs/chart/chart-files';
 import { readConfig as deactivator } from '@waybell/deactivator/config';
@@ -20,6 +19,7 @@ import { brokerOf, databaseOf } from '@waybell/stack/address-of';
 import { topologyOf } from '@waybell/stack/prepare';
 import { repository } from '@waybell/stack/stack-folder';
 import { readConfig as subscriptionApi } from '@waybell/subscription-api/config';
+import { sharedFolder } from '@waybell/runtime/testing/shared';
 import { readExpression } from '../repository/read-expression.ts';
 import { readGolden, RENDER, sealOf } from './golden.ts';
 import { VALUES } from './values.ts';
@@ -62,8 +62,7 @@ const KEPT: Record<string, string> = {
   SECRET_KEYS: `2026a:${Buffer.alloc(32).toString('base64')}`,
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'waybell-chart-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder('chart');
 
 /** The environment of a container, with its files where this process can read them. */
 function environmentOf(workload: (typeof everything)[number]): Record<string, string> {

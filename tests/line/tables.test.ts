@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { findAction } from '@waybell/catalog/actions';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
@@ -16,10 +16,13 @@ import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { rotateSecrets } from '@waybell/subscription-api/sealed-rows';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
+import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { MemorySubscriptions } from './memory-subscriptions.ts';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const DAY_MS = 86_400_000;
@@ -30,24 +33,12 @@ const RULES = {
   surge: { many: 0, few: 0 },
 };
 
-let store: TestDatabase;
-let router: Postgres;
-let deliverer: Postgres;
-let deactivator: Postgres;
-
-beforeAll(async () => {
-  store = await createTestDatabase();
-  const as = (role: string) =>
-    connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: 60_000, log: silentLog });
-  router = as('waybell_router');
-  deliverer = as('waybell_deliverer');
-  deactivator = as('waybell_deactivator');
-});
-
-afterAll(async () => {
-  for (const pool of [router, deliverer, deactivator]) await pool[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
+const store = shared(() => createTestDatabase());
+const as = (role: string) =>
+  connectPostgres({ url: store.url, role, poolSize: 2, timeoutMs: PATIENT_MS, log: silentLog });
+const router = shared(() => as('waybell_router'));
+const deliverer = shared(() => as('waybell_deliverer'));
+const deactivator = shared(() => as('waybell_deactivator'));
 
 type Given = {
   interface?: 'carrier' | 'shipper';
@@ -62,27 +53,18 @@ async function anAccount(interfaceName: 'carrier' | 'shipper', features: string[
   return (await createAccount(store.postgres, { interface: interfaceName, features })).guid;
 }
 
-async function aSubscription(given: Given = {}): Promise<string> {
-  const { interface: interfaceName = 'carrier', action = 'order.created', client = 'default' } = given;
+async function aSubscription({ auditFieldSet, keyId, ...given }: Given = {}): Promise<string> {
   const guid = randomUUID();
-  const account = given.account ?? (await anAccount(interfaceName));
-  const { sealed, keyId } = keyRing.seal(`token of ${guid}`, guid);
-  await store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url, audit_field_set,
-       generation, verification_token_sealed, verification_token_key_id)
-     values ($1, $2, $3, $4, $5, $6, $7, 3, $8, $9)`,
-    [
+  const account = given.account ?? (await anAccount(given.interface ?? 'carrier'));
+  const token = keyRing.seal(`token of ${guid}`, guid);
+  if (keyId !== undefined) token.keyId = keyId;
+  const callbackUrl = `https://a.test/${guid}`;
+  await subscribe(store.postgres, { ...given, guid, account, generation: 3, callbackUrl, token });
+  if (auditFieldSet !== undefined)
+    await store.postgres.query('update waybell.subscriptions set audit_field_set = $2 where guid = $1', [
       guid,
-      interfaceName,
-      account,
-      client,
-      action,
-      `https://a.test/${guid}`,
-      given.auditFieldSet,
-      sealed,
-      given.keyId ?? keyId,
-    ],
-  );
+      auditFieldSet,
+    ]);
   return guid;
 }
 

@@ -9,6 +9,7 @@ import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing }
 import type { Step } from '@waybell/line/run-step';
 import { causedAtOnce } from '@waybell/line/testing/handled';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { DELIVERIES, GUIDS, membersOf, storedOf, returned, type Copy, type DeliveryName } from './copies.ts';
 import { copyOf, openRow } from './rows.ts';
 
@@ -144,18 +145,8 @@ function parsed(message: Message, { parse }: StepRules<Delivery>): Delivery[] {
 
 /** A delivery before its first attempt. */
 export function firstAttempt(delivery: DeliveryName): Delivery {
-  return {
-    guid: GUIDS[delivery],
-    interface: 'carrier',
-    action: 'order.created',
-    subscription: SUBSCRIPTION,
-    generation: 3,
-    event: SUBSCRIPTION,
-    attempt: 1,
-    createdAt: 0,
-    beganAt: 1,
-    body: Buffer.from('{}'),
-  };
+  const [guid, body] = [GUIDS[delivery], Buffer.from('{}')];
+  return aDelivery({ guid, subscription: SUBSCRIPTION, event: SUBSCRIPTION, body });
 }
 
 const SUBSCRIPTION = '0b9c2f6e-7d1f-4e57-8f5e-000000000001';

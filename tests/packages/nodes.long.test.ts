@@ -1,25 +1,20 @@
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@waybell/stack/ports';
 import { repository } from '@waybell/stack/stack-folder';
+import { shared } from '@waybell/runtime/testing/shared';
 import { TestStack } from '../testing/test-stack.ts';
 import { EmptyProject, pack } from './empty-project.ts';
 
-let stack: TestStack;
-let project: EmptyProject;
+const stack = shared(() => TestStack.start());
+const project = shared(() => EmptyProject.make());
 beforeAll(async () => {
-  stack = await TestStack.start();
-  project = await EmptyProject.make();
   const archives = [await pack('publisher', project.folder), await pack('receiver', project.folder)];
   await project.install(...archives, '@types/node');
   const uses = ['publisher.mts', 'publisher.cts', 'receiver.mts', 'receiver.cts', 'round-trip.mts', 'turns.mts'];
   const faults = await project.compile(...uses.map((file) => join(repository, 'tests/packages/uses', file)));
   if (faults !== '') throw new Error(faults);
-});
-afterAll(async () => {
-  await project[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
 });
 
 describe.each([20, 22, 24, 26])('on Node %d', (version) => {

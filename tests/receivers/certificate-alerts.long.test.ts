@@ -3,17 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
+import { startProgram } from '../testing/start-program.ts';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/networks';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { firstExecutable, foldersOnPath, installPackages } from '@waybell/stack/programs';
-import { freePort, reaches } from '@waybell/stack/ports';
-import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
+import { freePort } from '@waybell/stack/ports';
+import { openCaller } from '@waybell/deliverer/testing/caller';
 
-const LONG_MS = 60_000;
 const DAY_MS = 86_400_000;
 const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
@@ -69,40 +65,15 @@ async function apache(protocol: string): Promise<Serving> {
 
 async function serve(name: string, argsFor: (port: number) => string[] | Promise<string[]>): Promise<Serving> {
   const port = await freePort({ taken: new Set() });
-  const process = new SupervisedProcess(
-    {
-      name,
-      role: 'server',
-      command: await binary(name),
-      args: await argsFor(port),
-      env: {},
-      cwd: folder,
-      logFile: join(folder, `${name}.log`),
-      address: `127.0.0.1:${port}`,
-      waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
-      readyMs: STARTING_LIMIT_MS,
-      graceMs: 10_000,
-    },
-    { restart: 'never', onEvent: () => undefined },
-  );
-  await process.start();
+  const args = await argsFor(port);
+  const process = await startProgram({ name, command: await binary(name), args, cwd: folder, port });
   return { port, [Symbol.asyncDispose]: () => process.stop() };
 }
 
 async function attempt(port: number, certificate: Certificate | undefined, path = '/') {
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-  });
+  await using caller = openCaller();
   const shown = certificate && { certificate: { guid: 'g', chain: certificate.cert, key: certificate.key } };
-  return await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: `https://localhost:${port}${path}`,
-    verificationToken: '',
-    signingSecrets: [],
+  return await caller.call(`https://localhost:${port}${path}`, {
     credentials: { guid: 'g', headers: {}, secrets: [], ...shown },
   });
 }

@@ -1,12 +1,12 @@
-import { createServer, isIP, type AddressInfo, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
+import { isIP } from 'node:net';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { connectProxy, type TestProxy } from '@waybell/deliverer/testing/proxy';
+import { connectProxy } from '@waybell/deliverer/testing/proxy';
 import { DENIED_PORTS, readPorts, readNetworks } from '@waybell/runtime/networks';
 import { readCallbackUrl } from '@waybell/subscription-api/callback-url';
+import { openCaller } from '@waybell/deliverer/testing/caller';
+import { tcpServer } from '@waybell/runtime/testing/server';
+import { shared } from '@waybell/runtime/testing/shared';
 import { hostileCallbacks } from './hostile-callbacks.ts';
 import { createHook } from 'node:async_hooks';
 
@@ -22,7 +22,6 @@ const PUBLIC = '93.184.215.14';
 /** No address of the table, and of this machine. */
 const HERE = '127.99.99.99';
 // No limit is what ends these attempts, however long the machine stands still.
-const LIMIT_MS = 60_000;
 const nothing = readNetworks([]);
 const loopback = readNetworks(['127.0.0.0/8']);
 const deniedPorts = readPorts(DENIED_PORTS);
@@ -47,20 +46,13 @@ type Circumstances = { names: string[]; networks?: typeof nothing; proxy?: URL }
 
 function open({ names, networks = nothing, proxy }: Circumstances) {
   const resolveHost: ResolveHost = async () => names.map((address) => ({ address, family: isIP(address) }));
-  const limits = { shipper: { responseMs: LIMIT_MS }, carrier: { responseMs: LIMIT_MS } };
-  const timing = { connectTimeoutMs: LIMIT_MS, keepAliveMs: 2 * LIMIT_MS, userAgent: 'Waybell' };
-  return openEndpoints({ ...timing, limits, networks, deniedPorts, resolveHost, proxy });
+  return openCaller({ networks, deniedPorts, resolveHost, ...(proxy && { proxy }) });
 }
 
 /** One attempt, where names mean these addresses. */
 async function deliver(url: string, circumstances: Circumstances): Promise<string | undefined> {
-  await using endpoints = open(circumstances);
-  const { reason } = await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: url,
-    verificationToken: '',
-    signingSecrets: [],
-  });
+  await using caller = open(circumstances);
+  const { reason } = await caller.call(url);
   return reason;
 }
 
@@ -76,36 +68,27 @@ async function askForToken(url: string, circumstances: Circumstances): Promise<s
   return result.reason;
 }
 
-let listener: Server;
-let proxy: TestProxy;
 let arrived = 0;
 const connections = countConnections();
+afterAll(() => connections[Symbol.dispose]());
 
-beforeAll(async () => {
-  listener = createServer((socket) => {
-    arrived += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => {
-    listener.listen(0, resolve);
-  });
-  proxy = await connectProxy(() => ({ status: 403 }));
-});
-
-afterAll(async () => {
-  connections[Symbol.dispose]();
-  await proxy[Symbol.asyncDispose]();
-  await new Promise<void>((resolve) => {
-    listener.close(() => resolve());
-  });
-});
+/** On every address of this machine. */
+const listener = shared(() =>
+  tcpServer(
+    (socket) => {
+      arrived += 1;
+      socket.destroy();
+    },
+    { host: '::' },
+  ),
+);
+const proxy = shared(() => connectProxy(() => ({ status: 403 })));
 
 /** The same address, at the port where every connection to this machine arrives. */
 function atListener(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;
-  // A server on every address of this machine has an address and a port.
-  url.port = String((listener.address() as AddressInfo).port);
+  url.port = String(listener.port);
   return url.href;
 }
 

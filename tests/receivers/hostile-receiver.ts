@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { sayingServer, tcpServer } from '@waybell/deliverer/testing/server';
+import { sayingServer, tcpServer } from '@waybell/runtime/testing/server';
 import type { FailureReason } from '@waybell/line/reasons';
 import type { Delivery } from '@waybell/line/delivery';
 

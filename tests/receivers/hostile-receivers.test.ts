@@ -1,10 +1,9 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
+import { describe, expect, test } from '@jest/globals';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { failureReasons } from '@waybell/line/reasons';
 import { readNetworks } from '@waybell/runtime/networks';
+import { openCaller } from '@waybell/deliverer/testing/caller';
+import { trusted } from '@waybell/runtime/testing/shared';
 import type { End, HostileReceiver } from './hostile-receiver.ts';
 import { hostileReceivers } from './hostile-receivers.ts';
 import { trustedCertificate } from './secure-receivers.ts';
@@ -13,19 +12,14 @@ import { trustedCertificate } from './secure-receivers.ts';
 const SHORT_MS = 1_000;
 const LONG_MS = 60_000;
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, trustedCertificate]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(trustedCertificate);
 
 const isTimeout = (end: End) => end.endsWith('_timeout');
 
 function endpointsWithin(limitMs: number) {
-  return openEndpoints({
+  return openCaller({
     limits: { shipper: { handoverMs: limitMs, responseMs: LONG_MS }, carrier: { responseMs: limitMs } },
     networks: readNetworks(['127.0.0.0/8', '::1/128', '255.255.255.255/32']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
   });
 }
 
@@ -34,12 +28,7 @@ async function endsOf(receiver: HostileReceiver, limitMs: number): Promise<(End 
   await using server = await receiver.start();
   await using endpoints = endpointsWithin(limitMs);
   const call = async (): Promise<End | undefined> => {
-    const { isDelivered, reason } = await attempting(endpoints.callEndpoint)({
-      delivery: aDelivery(receiver.request),
-      callbackUrl: server.url,
-      verificationToken: '',
-      signingSecrets: [],
-    });
+    const { isDelivered, reason } = await endpoints.call(server.url, { delivery: aDelivery(receiver.request) });
     return isDelivered ? 'delivered' : reason;
   };
   return [await call(), await call()];

@@ -12,7 +12,7 @@ import { secureReceivers } from './secure-receivers.ts';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { httpServer, tcpServer } from '@waybell/deliverer/testing/server';
+import { httpServer, tcpServer } from '@waybell/runtime/testing/server';
 import { gzipSync } from 'node:zlib';
 
 // An empty SETTINGS frame: the first frame of a server that speaks HTTP/2 only.

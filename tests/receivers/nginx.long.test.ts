@@ -1,16 +1,12 @@
-import tls from 'node:tls';
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openEndpoints } from '@waybell/deliverer/request/call-endpoint';
-import { attempting } from '@waybell/deliverer/testing/attempting';
+import { describe, expect, test } from '@jest/globals';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { aDelivery } from '@waybell/deliverer/testing/delivery';
-import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { openCaller } from '@waybell/deliverer/testing/caller';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { startNginx, type Nginx } from '../testing/nginx.ts';
 
-const LONG_MS = 60_000;
 const DAY_MS = 86_400_000;
 const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
@@ -36,13 +32,8 @@ const servers = (version: string) => [
   `; location / { return 200 "by basic"; }`,
 ];
 
-const authorities = tls.getCACertificates('default');
-const opened: AsyncDisposable[] = [];
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
-afterAll(() => tls.setDefaultCACertificates(authorities));
+const opened = openedByEach();
+trusted(authority.cert);
 
 async function nginx(version = 'TLSv1.2 TLSv1.3'): Promise<Nginx> {
   const { cert, key } = authority.issue({ name: 'localhost' });
@@ -63,22 +54,13 @@ type Calling = { path?: string; headers?: Record<string, string>; certificate?: 
 
 /** Closes each connection soon after its request. */
 function caller() {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 1,
-    userAgent: 'Waybell',
-  });
-  opened.push(endpoints);
+  const made = openCaller({ keepAliveMs: 1 });
+  opened.push(made);
   return (port: number | undefined, { path = '/', headers = {}, certificate }: Calling = {}) => {
     const guid = `guid of ${certificate?.cert}`;
     const shown = certificate && { certificate: { guid, chain: certificate.cert, key: certificate.key } };
-    return attempting(endpoints.callEndpoint)({
-      delivery: aDelivery(),
-      callbackUrl: `https://localhost:${port}${path}`,
+    return made.call(`https://localhost:${port}${path}`, {
       verificationToken: 'token',
-      signingSecrets: [],
       credentials: { guid, headers, secrets: [], ...shown },
     });
   };

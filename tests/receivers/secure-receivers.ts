@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 import { asked, drip, type HostileReceivers, type Started } from './hostile-receiver.ts';
 
 const DAY_MS = 86_400_000;

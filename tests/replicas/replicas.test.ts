@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { noticesIn } from '@waybell/deactivator/notices';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
@@ -10,15 +10,13 @@ import { deactivationsIn as vehicleDeactivationsIn } from '@waybell/location-tra
 import type { Postgres } from '@waybell/runtime/postgres';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { PostgresStand } from '@waybell/line/waiting-room/testing/waiting-stand';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start());
 let account: string;
 beforeAll(async () => {
-  stand = await PostgresStand.start();
   account = (await createAccount(stand.database.postgres, { interface: 'carrier' })).guid;
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
 });
 
 /** Something that replicas of a service do to rows of a table, each to others. */
@@ -44,12 +42,7 @@ const aVehicle = (isActive: boolean) => (guid: string, number: number) =>
     number,
   ]);
 const onAnnounced = () => undefined;
-const aSubscription = (guid: string) =>
-  stand.sql(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
-       verification_token_key_id) values ($1::uuid, 'carrier', $2, $1::text, 'https://a.test', '\\x00', 'k')`,
-    [guid, account],
-  );
+const aSubscription = (guid: string) => subscribe(stand.database.postgres, { guid, account, action: guid });
 
 const works: Record<string, Work> = {
   'what is sent by hand': {

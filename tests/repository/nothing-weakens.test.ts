@@ -9,7 +9,7 @@ import { brokerAddress } from '@waybell/runtime/server-address';
 import { brokerSettings } from '@waybell/runtime/settings';
 import { repository } from '@waybell/stack/stack-folder';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 
 type Weakness = { what: string; sign: RegExp; except: RegExp };
 

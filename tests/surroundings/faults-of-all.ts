@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { runWaybell } from '@waybell/cli/testing/run-waybell';
+import { shared } from '@waybell/runtime/testing/shared';
 import { carriers, expectOn, hear, stack, untilServed, type Carrier } from './stand.ts';
 
 /** More than a tenth of the subscriptions of all tests here. */
@@ -30,16 +31,7 @@ async function held(): Promise<Carrier[]> {
 
 export function faultsOfAll(): void {
   describe('a fault that nothing else knows, of all receivers at once,', () => {
-    let settings: AsyncDisposable;
-
-    beforeAll(async () => {
-      settings = await stack.withSettings('deactivator', {
-        DEACTIVATION_SURGE_FEW: '4',
-        DEACTIVATION_SURGE_MANY: '20',
-      });
-    });
-
-    afterAll(async () => settings?.[Symbol.asyncDispose]());
+    shared(() => stack.withSettings('deactivator', { DEACTIVATION_SURGE_FEW: '4', DEACTIVATION_SURGE_MANY: '20' }));
 
     test('switches none off, and status says so, until an operator says that it was ours', async () => {
       const all = await held();

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { stack } from './stand.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 /** More than an address may send in a minute with a wrong token, by default. */
 const WRONG = 60;
 
 export function forwardedAddresses(): void {
   describe('a proxy that forwards addresses with their ports', () => {
-    let settings: AsyncDisposable;
-
-    beforeAll(async () => {
-      settings = await stack.withSettings('subscription-api', { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' });
-    });
-
-    afterAll(async () => settings?.[Symbol.asyncDispose]());
+    shared(() => stack.withSettings('subscription-api', { TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' }));
 
     test.each([
       ['1.2.3.4:<port>', (port: number) => `11.22.40.1:${port}`],

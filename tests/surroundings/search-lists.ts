@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   carrierAt,
   carrierOf,
@@ -17,6 +17,7 @@ import {
   untilForgotten,
   untilServed,
 } from './stand.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 /** The address of every name in the search list. */
 const STRANGER = publicAddress(20);
@@ -51,13 +52,7 @@ export function searchLists(): void {
   });
 
   describe.each(['ndots:5', 'ndots:1'])('a search list with a wildcard, and %s,', (options) => {
-    let search: AsyncDisposable;
-
-    beforeAll(async () => {
-      search = await searching(options);
-    });
-
-    afterAll(async () => search?.[Symbol.asyncDispose]());
+    shared(() => searching(options));
 
     test('leads no callback to a stranger, whatever becomes of its name', async () => {
       const carrier = await carrierOf(publicAddress(21));

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aKey, signed, type IssuedKey } from '@waybell/subscription-api/testing/issuer';
+import { aKey, signed, type IssuedKey, someClaims } from '@waybell/subscription-api/testing/issuer';
 import { authority, moveTo, publicAddress, stack } from './stand.ts';
 
 const ISSUER = 'issuer.test';
@@ -39,19 +38,8 @@ export function tokenClaims(): void {
     /** How that token's reading of secrets, and their rotation, are answered. */
     async function answers(claims: Record<string, unknown>): Promise<number[]> {
       moveTo(ISSUER, ADDRESS);
-      const nowS = Math.floor(wallClockMs() / 1_000);
-      const token = await signed(key, {
-        iss: ORIGIN,
-        aud: 'waybell',
-        sub: 'somebody',
-        jti: randomUUID(),
-        iat: nowS - 60,
-        exp: nowS + 3_600,
-        account: randomUUID(),
-        client_id: 'tms',
-        interface: 'shipper',
-        ...claims,
-      });
+      const whose = { iss: ORIGIN, account: randomUUID(), interface: 'shipper' };
+      const token = await signed(key, someClaims({ ...whose, ...claims }));
       const ask = async (method: string, path: string) =>
         fetch(`${stack.stack.addresses['API_URL']}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
       const read = await ask('GET', '/v1/public/webhooks');

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { writeCredentials, type ClientCredentials } from '@waybell/notifications/receiver-credentials';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { integrator, type Integrator } from '../testing/integrator.ts';
-import { CLIENTS, startTokenIssuer, type TokenIssuer } from '../testing/token-issuer.ts';
+import { CLIENTS, startTokenIssuer } from '../testing/token-issuer.ts';
 import type { Received } from '../testing/receiver.ts';
 import { olderKey, receiver, SHIPPER_ATTEMPTS, stack } from './stand.ts';
 
 const SECRET = 'secret-of-the-client.1';
-let issuer: TokenIssuer;
+const issuer = shared(() => startTokenIssuer({ secret: SECRET }));
 
 /** Puts credentials for all callbacks of the integrator to the receiver, as the API does. */
 async function put({ client }: Integrator, what: Partial<ClientCredentials> = {}): Promise<void> {
@@ -47,10 +48,6 @@ const untilDelivered = (one: Integrator, count: number) =>
 
 export function accessTokens(): void {
   describe('a receiver that asks for access tokens', () => {
-    beforeAll(async () => {
-      issuer = await startTokenIssuer({ secret: SECRET });
-    });
-    afterAll(async () => issuer?.[Symbol.asyncDispose]());
     beforeEach(() => {
       issuer.asked.length = 0;
     });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { pino } from 'pino';
 import { startStack } from '@waybell/stack/stack';
@@ -14,18 +14,11 @@ import { placeOf } from '@waybell/runtime/addresses';
 import { brokerSettings, postgresSettings, redisSettings } from '@waybell/runtime/settings';
 import { openDatabase } from '@waybell/subscription-api/database';
 import { plainEnvironment } from '@waybell/cli/testing/plain-environment';
-import { startTlsServers, type TlsServers } from '../testing/tls-servers.ts';
+import { startTlsServers } from '../testing/tls-servers.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let servers: TlsServers;
-
-beforeAll(async () => {
-  servers = await startTlsServers();
-});
-
-afterAll(async () => {
-  await servers?.[Symbol.asyncDispose]();
-});
+const servers = shared(() => startTlsServers());
 
 type Env = Record<string, string>;
 

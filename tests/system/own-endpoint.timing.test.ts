@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { hang } from '../testing/hang.ts';
-import { PATIENT } from '../testing/patience.ts';
+import { PATIENT_BUT_WITH_CARRIERS } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { tenActions } from '../testing/ten-actions.ts';
 import { TestStack } from '../testing/test-stack.ts';
@@ -12,19 +13,8 @@ const OFF_SECONDS = 0.3;
 const TAKES_MS = 2_000;
 const LATE_MS = 1_000;
 
-let stack: TestStack;
-let receiver: Receiver;
-
-// Limits and schedules as shipped.
-beforeAll(async () => {
-  const { CARRIER_RESPONSE_LIMIT: _, ...patient } = PATIENT;
-  [stack, receiver] = await Promise.all([TestStack.start(patient), Receiver.start()]);
-});
-
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+const stack = shared(() => TestStack.start(PATIENT_BUT_WITH_CARRIERS));
+const receiver = shared(() => Receiver.start());
 
 describe('while three requests hang at another endpoint of its account', () => {
   test('a carrier that fails at once is asked after 0, 1, 3 and 7 s', async () => {

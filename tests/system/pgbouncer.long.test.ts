@@ -1,28 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
+import { expect, test } from '@jest/globals';
 import { connectPostgres } from '@waybell/runtime/postgres';
-import { startServers, type Servers } from '@waybell/stack/servers';
+import { startServers } from '@waybell/stack/servers';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
+import { shared, sharedFolder } from '@waybell/runtime/testing/shared';
 import pg from 'pg';
 import { startPgbouncer } from '../testing/pgbouncer.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
-
-let home: string;
-let servers: Servers;
-
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'waybell-pooled-'));
-  servers = await startServers({ home, only: ['postgres'], isThrowaway: true });
-  await servers.ready('postgres');
-});
-
-afterAll(async () => {
-  await servers?.stop();
-  await rm(home, { recursive: true, force: true });
-});
+const home = sharedFolder('pooled');
+const servers = shared(() => startServers({ home, only: ['postgres'], isThrowaway: true }));
 
 const connectThrough = (url: string) =>
   connectPostgres({ url, role: 'pg_monitor', poolSize: 3, timeoutMs: 10_000, log });

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { hang } from '../testing/hang.ts';
 import { waitingOf } from '../testing/put-by-hand.ts';
-import { PATIENT } from '../testing/patience.ts';
+import { PATIENT_BUT_WITH_CARRIERS } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 
@@ -13,18 +14,8 @@ const HEARD = 40;
 const HUNG_FOR_MS = 8_000;
 const RECOVERED_WITHIN_MS = 5_000;
 
-let stack: TestStack;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  const { CARRIER_RESPONSE_LIMIT: _, ...patient } = PATIENT;
-  [stack, receiver] = await Promise.all([TestStack.start(patient), Receiver.start()]);
-});
-
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+const stack = shared(() => TestStack.start(PATIENT_BUT_WITH_CARRIERS));
+const receiver = shared(() => Receiver.start());
 
 test(`a carrier that hung for 8 s has all of its own within 5 s, beside ${WAITING} that wait for a dead shipper`, async () => {
   const dead = await deadShipper({ stack, receiver, waiting: WAITING });

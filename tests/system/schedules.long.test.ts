@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { anEvent } from '../testing/event.ts';
-import { PATIENT } from '../testing/patience.ts';
+import { PATIENT_BUT_WITH_CARRIERS } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 
 // Not 60 s, so that a receiver that never answers can be waited for.
 const SHIPPER_RESPONSE_LIMIT_MS = 5_000;
@@ -13,8 +14,10 @@ const CARRIER_FIRST_DELAY_MS = 1_000;
 // Times are written down in whole milliseconds, some by the clock, which may be set right meanwhile, and some by the timer.
 const CLOCK_MS = 50;
 
-let stack: TestStack;
-let receiver: Receiver;
+const stack = shared(() =>
+  TestStack.start({ ...PATIENT_BUT_WITH_CARRIERS, SHIPPER_RESPONSE_LIMIT: `${SHIPPER_RESPONSE_LIMIT_MS}ms` }),
+);
+const receiver = shared(() => Receiver.start());
 
 const answerAfter = (ms: number, path = `/after-${ms}`) => {
   receiver.answer(path, (response) => void setTimeout(() => response.writeHead(200).end(), ms));
@@ -51,19 +54,11 @@ async function attemptsAt(path: string, count: number): Promise<Attempt[]> {
 
 // All wait at the same time.
 beforeAll(async () => {
-  const { CARRIER_RESPONSE_LIMIT: _, ...patient } = PATIENT;
-  stack = await TestStack.start({ ...patient, SHIPPER_RESPONSE_LIMIT: `${SHIPPER_RESPONSE_LIMIT_MS}ms` });
-  receiver = await Receiver.start();
   receiver.answer('/fails', 500);
   receiver.answer('/hangs', () => undefined);
   await notify('shipper', '/fails');
   await notify('shipper', '/hangs');
   await notify('carrier', answerAfter(3_500));
-});
-
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
 });
 
 describe('a carrier receiver', () => {

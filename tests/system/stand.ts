@@ -3,13 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { freePort } from '@waybell/stack/ports';
+import { shared } from '@waybell/runtime/testing/shared';
 import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 
-/** The one system of a test file, and the receiver that all of its integrators have: there once tests run. */
-export let stack: TestStack;
-export let receiver: Receiver;
 export let adminPort: string;
 
 /** The number of retries in the contract, on both interfaces, with short pauses. */
@@ -23,9 +21,11 @@ export const IMPATIENT = { DELIVER_SLOTS: String(FEW_SLOTS), DELIVER_SLOW: '1s' 
 export const EVENTS_LIMIT_BYTES = 4 * 2 ** 20;
 export const [olderKey, newerKey] = ['older', 'newer'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
 
-beforeAll(async () => {
-  adminPort = String(await freePort({ taken: new Set() }));
-  const settings = {
+beforeAll(async () => void (adminPort = String(await freePort({ taken: new Set() }))));
+
+/** The one system of a test file, and the receiver that all of its integrators have. */
+export const stack = shared(() =>
+  TestStack.start({
     ...PATIENT,
     ADMIN_PORT: adminPort,
     CARRIER_RETRY_DELAYS: CARRIER_DELAYS_MS.map((delayMs) => `${delayMs}ms`).join(),
@@ -35,14 +35,9 @@ beforeAll(async () => {
     LOG_SEND_INTERVAL: '50ms',
     SECRET_KEYS: `${olderKey},${newerKey}`,
     SHIPPER_RETRY_DELAYS: Array.from({ length: SHIPPER_ATTEMPTS - 1 }, () => '100ms').join(),
-  };
-  [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
-});
-
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+  }),
+);
+export const receiver = shared(() => Receiver.start());
 
 type Change = { service: string; settings: () => Record<string, string> };
 

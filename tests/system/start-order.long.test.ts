@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SERVER_NAMES } from '@waybell/stack/choose-sources';
 import { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { anEvent } from '../testing/event.ts';
@@ -6,23 +6,14 @@ import { PATIENT } from '../testing/patience.ts';
 import { Receiver } from '../testing/receiver.ts';
 import { TestStack } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const ON_THE_LINE = ['event-router', 'deliverer', 'deactivator', 'delivery-log', 'location-tracker'];
 /** There to end a test that will never pass: servers take their time to start. */
 const LIMIT_MS = 300_000;
 
-let stack: TestStack;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  stack = await TestStack.startAlone(PATIENT);
-  receiver = await Receiver.start();
-});
-
-afterAll(async () => {
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+const stack = shared(() => TestStack.startAlone(PATIENT));
+const receiver = shared(() => Receiver.start());
 
 /** Stops all services and servers, and starts the services again, alone. */
 async function startedAlone(): Promise<AsyncDisposable & { services: SupervisedProcess[]; ready: Promise<unknown> }> {

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { SentSpan } from '@waybell/runtime/testing/read-spans';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { anEvent } from '../testing/event.ts';
 import { isWhole, outlineTrace } from '../testing/outline-trace.ts';
 import { receiver, settingsOf, stack } from './stand.ts';
@@ -20,15 +21,10 @@ function loggedAbout(text: string): Record<string, unknown>[] {
 
 export function traces(): void {
   describe('with a collector', () => {
-    let collector: SpanCollector;
-    beforeAll(async () => {
-      collector = await SpanCollector.start();
-    });
+    const collector = shared(() => SpanCollector.start());
     for (const service of TRACED) {
       settingsOf(service, () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PASS_TRACEPARENT: 'true' }));
     }
-    afterAll(async () => collector[Symbol.asyncDispose]());
-
     /** An event of upstream's trace for a carrier whose receiver fails once, and what the collector has of it. */
     async function failsOnce() {
       const [traceId, upstreamSpan] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFigures } from '@waybell/stack/service-process';
 import type { SupervisedProcess } from '@waybell/stack/supervised-process';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { hang } from '../testing/hang.ts';
 import { waitingOf } from '../testing/put-by-hand.ts';
 import { PATIENT } from '../testing/patience.ts';
@@ -17,27 +18,14 @@ const EVENTS = 80;
 const TOGETHER = 4;
 const ACTION = 'order.created';
 
-let stack: TestStack;
-let receiver: Receiver;
 const deliverers: SupervisedProcess[] = [];
+afterAll(() => Promise.all(deliverers.slice(1).map((each) => each.stop())));
 
-beforeAll(async () => {
-  // An endpoint that does not answer is not thought to hang.
-  const settings = {
-    ...PATIENT,
-    CARRIER_RESPONSE_LIMIT: '10m',
-    DELIVER_SLOW: '10m',
-    SHUTDOWN_ALLOW_SHORT: 'true',
-  };
-  [stack, receiver] = await Promise.all([TestStack.start(settings), Receiver.start()]);
-  deliverers.push(stack.stack.service('deliverer'));
-});
-
-afterAll(async () => {
-  await Promise.all(deliverers.slice(1).map((each) => each.stop()));
-  await receiver?.[Symbol.asyncDispose]();
-  await stack?.[Symbol.asyncDispose]();
-});
+// An endpoint that does not answer is not thought to hang.
+const settings = { ...PATIENT, CARRIER_RESPONSE_LIMIT: '10m', DELIVER_SLOW: '10m', SHUTDOWN_ALLOW_SHORT: 'true' };
+const stack = shared(() => TestStack.start(settings));
+const receiver = shared(() => Receiver.start());
+beforeAll(() => void deliverers.push(stack.stack.service('deliverer')));
 
 test.each([1, 2, 4, MANY])(
   'a new endpoint gets no more from %i deliverers than each sends one, and its owner four',

@@ -2,10 +2,10 @@ import { chownSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProgram } from './start-program.ts';
 import { firstExecutable, foldersOnPath, installPackages, unprivilegedUser } from '@waybell/stack/programs';
-import { freePort, reaches } from '@waybell/stack/ports';
+import { freePort } from '@waybell/stack/ports';
 import { writePrivately } from '@waybell/stack/stack-folder';
-import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
 
 export type Nginx = AsyncDisposable & {
   /** On which its first `server` listens; the next listens on the next of `ports`, and so on. */
@@ -41,24 +41,14 @@ export async function startNginx({ files, servers }: Serving): Promise<Nginx> {
   const written = blocks.replaceAll('$folder', home).replaceAll(/\$port(\d)/g, (_, at) => String(ports[Number(at)]));
   for (const [name, content] of Object.entries({ ...files, 'nginx.conf': settings(home, written) }))
     write(name, content);
-  const process = new SupervisedProcess(
-    {
-      name: 'nginx',
-      role: 'server',
-      command: await binary(),
-      args: ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'error.log')],
-      env: {},
-      cwd: home,
-      ...(user && { user }),
-      logFile: join(home, 'nginx.log'),
-      address: `127.0.0.1:${ports[0]}`,
-      waitsFor: async () => ((await reaches({ host: '127.0.0.1', port: ports[0] ?? 0 })) ? undefined : 'its port'),
-      readyMs: STARTING_LIMIT_MS,
-      graceMs: 10_000,
-    },
-    { restart: 'never', onEvent: () => undefined },
-  );
-  await process.start();
+  const process = await startProgram({
+    name: 'nginx',
+    command: await binary(),
+    args: ['-p', home, '-c', join(home, 'nginx.conf'), '-e', join(home, 'error.log')],
+    cwd: home,
+    ...(user && { user }),
+    port: ports[0] ?? 0,
+  });
   return {
     ports,
     reload(file, content) {

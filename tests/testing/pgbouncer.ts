@@ -2,10 +2,10 @@ import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProgram } from './start-program.ts';
 import { firstExecutable, foldersOnPath, installPackages, unprivilegedUser } from '@waybell/stack/programs';
-import { freePort, hostAndPort, reaches } from '@waybell/stack/ports';
+import { freePort, hostAndPort } from '@waybell/stack/ports';
 import { writePrivately } from '@waybell/stack/stack-folder';
-import { STARTING_LIMIT_MS, SupervisedProcess } from '@waybell/stack/supervised-process';
 
 export type Pgbouncer = AsyncDisposable & {
   /** An address of Postgres, as it is through the pooler. */
@@ -34,24 +34,14 @@ export async function startPgbouncer(postgres: string, configured: readonly stri
   ];
   writePrivately(file, lines.join('\n'));
   if (user !== undefined) for (const path of [home, file]) chownSync(path, user.uid, user.gid);
-  const pooler = new SupervisedProcess(
-    {
-      name: 'pgbouncer',
-      role: 'server',
-      command: await binary(),
-      args: [file],
-      env: {},
-      cwd: home,
-      ...(user && { user }),
-      logFile: join(home, 'pgbouncer.log'),
-      address: `127.0.0.1:${port}`,
-      waitsFor: async () => ((await reaches({ host: '127.0.0.1', port })) ? undefined : 'its port'),
-      readyMs: STARTING_LIMIT_MS,
-      graceMs: 10_000,
-    },
-    { restart: 'never', onEvent: () => undefined },
-  );
-  await pooler.start();
+  const pooler = await startProgram({
+    name: 'pgbouncer',
+    command: await binary(),
+    args: [file],
+    cwd: home,
+    ...(user && { user }),
+    port,
+  });
   return {
     through: (url) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href,
     async [Symbol.asyncDispose]() {

@@ -8,7 +8,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { freePort } from '@waybell/stack/ports';
 import { startServers } from '@waybell/stack/servers';
 import { requireProgram, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
-import { nothingLeftBehind } from './left-behind.ts';
+import { stopAll } from './left-behind.ts';
 
 /** Two Postgres, of which one is the other's synchronous standby: what one commits, both have. */
 export class PostgresPair implements AsyncDisposable {
@@ -76,13 +76,8 @@ export class PostgresPair implements AsyncDisposable {
     await this.#follow();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const each of [this.#standby, this.#primary]) {
-      if (each.identity !== undefined) process.kill(each.identity.pid, 'SIGCONT');
-      await each.stop();
-    }
-    await nothingLeftBehind([this.#home]);
-    await rm(this.#home, { recursive: true, force: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return stopAll([this.#standby, this.#primary], this.#home);
   }
 
   async #follow(): Promise<void> {

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -8,7 +8,7 @@ import { freePort, hostAndPort, reaches } from '@waybell/stack/ports';
 import { startServers } from '@waybell/stack/servers';
 import { writePrivately } from '@waybell/stack/stack-folder';
 import { requireProgram, SupervisedProcess, type ProcessSpec } from '@waybell/stack/supervised-process';
-import { nothingLeftBehind } from './left-behind.ts';
+import { stopAll } from './left-behind.ts';
 
 const SENTINELS = 3;
 const MASTER = 'main';
@@ -98,13 +98,8 @@ export class RedisPair implements AsyncDisposable {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const each of [...this.#sentinels, ...this.servers]) {
-      if (each.identity !== undefined) process.kill(each.identity.pid, 'SIGCONT');
-      await each.stop();
-    }
-    await nothingLeftBehind([this.#home]);
-    await rm(this.#home, { recursive: true, force: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return stopAll([...this.#sentinels, ...this.servers], this.#home);
   }
 
   async #join(password: string): Promise<void> {

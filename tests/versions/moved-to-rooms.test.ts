@@ -9,8 +9,10 @@ import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
 import { WaitingRooms } from '@waybell/subscription-api/migrations/0033-waiting-rooms';
 import { migrations } from '@waybell/subscription-api/migrations/in-order';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
 import { ALL, aPublication, hex, PostgresStand, takeFrom } from '@waybell/line/waiting-room/testing/waiting-stand';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
+import { aDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 
 /** With the tables from before the rooms. */
 async function standBefore(): Promise<PostgresStand> {
@@ -31,31 +33,16 @@ async function goBack({ database }: PostgresStand): Promise<void> {
 
 const CALLBACK_URL = 'https://a.test/hook?key=secret';
 
-async function subscribe(stand: PostgresStand): Promise<{ account: string; subscription: string }> {
-  const [account, subscription] = [randomUUID(), randomUUID()];
-  await stand.sql(`insert into waybell.accounts (guid, interface) values ($1, 'shipper')`, [account]);
-  await stand.sql(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id)
-     values ($1, 'shipper', $2, 'c', 'insurance.issued', $3, '\\x00', 'k')`,
-    [subscription, account, CALLBACK_URL],
-  );
-  return { account, subscription };
+async function subscribed(stand: PostgresStand): Promise<{ account: string; subscription: string }> {
+  const account = randomUUID();
+  const what = { account, interface: 'shipper', action: 'insurance.issued', callbackUrl: CALLBACK_URL } as const;
+  return { account, subscription: await subscribe(stand.database.postgres, what) };
 }
 
-const aDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => ({
-  guid: randomUUID(),
-  interface: 'shipper',
-  action: 'insurance.issued',
-  subscription,
-  generation: 3,
-  event: randomUUID(),
-  attempt: 1,
-  createdAt: 1_000,
-  beganAt: 2_000,
-  body: Buffer.from('{"a":1}'),
-  ...given,
-});
+const ourDelivery = (subscription: string, given: Partial<Delivery> = {}): Delivery => {
+  const made = { createdAt: 1_000, beganAt: 2_000, body: Buffer.from('{"a":1}') };
+  return aDelivery({ subscription, interface: 'shipper', action: 'insurance.issued', ...made, ...given });
+};
 
 /** Parks a delivery as an earlier version did: its note counts the moves. */
 async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
@@ -90,13 +77,13 @@ const everyRow = (store: WaitingStore, room: string): Promise<TakenRow[]> => tak
 
 test('what was parked, under way or kept before waits in its room, as it would have been put there', async () => {
   await using stand = await standBefore();
-  const { account, subscription } = await subscribe(stand);
+  const { account, subscription } = await subscribed(stand);
   const [plain, traced, later, forgotten, open] = [
-    aDelivery(subscription, { createdAt: 1, dueAt: 5 }),
-    aDelivery(subscription, { createdAt: 2, traceparent: '00-aa-bb-01', byHand: { why: 'resend', fromAttempt: 1 } }),
-    aDelivery(subscription, { createdAt: 3 }),
-    aDelivery(subscription, { createdAt: 4 }),
-    aDelivery(subscription, { createdAt: 5 }),
+    ourDelivery(subscription, { createdAt: 1, dueAt: 5 }),
+    ourDelivery(subscription, { createdAt: 2, traceparent: '00-aa-bb-01', byHand: { why: 'resend', fromAttempt: 1 } }),
+    ourDelivery(subscription, { createdAt: 3 }),
+    ourDelivery(subscription, { createdAt: 4 }),
+    ourDelivery(subscription, { createdAt: 5 }),
   ];
   await park(stand, plain);
   await park(stand, traced);

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deliveryHistory, timelineOf } from './history.ts';
 import type { Attempted, DeliveryFacts } from '@waybell/line/outcomes';
 import { aDelivered, aFailed, anExhausted, DAY_MS, LogStand, START } from '../testing/log-stand.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const DAYS = 20;
 const LONG_AGO = START - DAYS * DAY_MS;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 beforeAll(async () => {
-  stand = await LogStand.start();
   await stand.partitions.ensure(Array.from({ length: DAYS + 1 }, (_, day) => START - day * DAY_MS));
 });
-afterAll(() => stand?.[Symbol.asyncDispose]());
 
 type MakeAttempt = (what: Pick<DeliveryFacts, 'attempt' | 'at'>) => Attempted;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cursor } from './cursor.ts';
 import { readEndpoint } from './subscriptions.ts';
 import type { ClientReader } from './entries.ts';
@@ -9,18 +9,17 @@ import { numberOfKey } from '../tables.ts';
 import { DAY_MS, LogStand, START } from '../testing/log-stand.ts';
 import { logMany, type Many } from '../testing/many-deliveries.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const HOUR_MS = 3_600_000;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let many: Many;
 let reader: ClientReader;
 beforeAll(async () => {
-  stand = await LogStand.start();
   many = await logMany(stand, 20_000);
   reader = { account: many.account, client: 'default', interface: 'carrier' };
 });
-afterAll(() => stand?.[Symbol.asyncDispose]());
 
 const find = (filter: DeliveryFilter, { limit = 50, before }: { limit?: number; before?: Cursor | undefined } = {}) =>
   findDeliveries(stand.store.postgres, { reader, filter, limit, before });

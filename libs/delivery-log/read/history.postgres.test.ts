@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { deliveryHistory, eventHistory, timelineOf } from './history.ts';
 import type { Reader } from './entries.ts';
 import { messageGuid } from '@waybell/notifications/message-guid';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from '../testing/log-stand.ts';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const ids = () => ({ event: randomUUID(), subject: randomUUID(), delivery: randomUUID(), subscription: randomUUID() });
 const reader = (account: string, client = 'default'): Reader => ({ account, client, interface: 'carrier' });
 const about = (subject: string, who: Reader = 'operator', limit = 10) =>

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { forget } from '../forget.ts';
 import { deliveryHistory } from './history.ts';
 import { aDelivered, aFailed, anExhausted, LogStand, START } from '../testing/log-stand.ts';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 const tables = () => stand.store.postgres;
 const whatIsTold = (delivery: string) => deliveryHistory(tables(), { delivery }, 'operator');
 

@@ -7,15 +7,16 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { Attempted, Delivered, Dropped, Exhausted, Failed, Routed } from '@waybell/line/outcomes';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { createMetrics } from '@waybell/runtime/metrics';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { connectPostgres, type Postgres, type Queryable } from '@waybell/runtime/postgres';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 
 export const START = Date.parse('2026-11-20T09:30:00Z');
 export { DAY_MS };
 
 /** A limit long enough for all that tests make it wait for: most are not about it. */
-const PATIENT_MS = 60_000;
 
 /** The log's parts on a Postgres, without a broker and with a clock of its own. */
 export class LogStand implements AsyncDisposable {
@@ -25,7 +26,7 @@ export class LogStand implements AsyncDisposable {
   readonly write: WriteOutcomes;
   readonly postgres: Postgres;
 
-  private constructor(store: TestDatabase) {
+  protected constructor(store: TestDatabase) {
     this.store = store;
     this.postgres = connectAsLog(store, PATIENT_MS);
     this.partitions = partitionsIn(this.postgres, { days: 30, bodyDays: 7, now: () => this.now });
@@ -99,27 +100,12 @@ export class LogStand implements AsyncDisposable {
 
   /** Makes sure that there is this subscription, which says whose its deliveries are. */
   async own(of: Pick<Logging, 'interface' | 'subscription' | 'account' | 'client'>, action: string): Promise<void> {
-    await this.rows(
-      `with account as (
-         insert into waybell.accounts (guid, interface) values ($1, $2) on conflict do nothing
-       )
-       insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-         verification_token_sealed, verification_token_key_id, is_active, ended_at)
-       values ($3, $2, $1, $4, $5, 'https://a.test', '\\x00', 'k', false, now()) on conflict do nothing`,
-      [of.account, of.interface, of.subscription, of.client, action],
-    );
+    await subscribe(this.store.postgres, { ...of, guid: of.subscription, action, isEnded: true });
   }
 
   /** A subscription of the account's default client, which is never called; resolves with its guid. */
-  async subscribe(account: string, action: string): Promise<string> {
-    const guid = randomUUID();
-    await this.rows(
-      `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
-         verification_token_key_id)
-       select $1, interface, guid, $3, 'https://a.test', '\\x00', 'k' from waybell.accounts where guid = $2`,
-      [guid, account, action],
-    );
-    return guid;
+  subscribe(account: string, action: string): Promise<string> {
+    return subscribe(this.store.postgres, { account, action });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { bodyOf } from '../read/bodies.ts';
 import { numberOfKey } from '../tables.ts';
 import type { Outcome } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, DAY_MS, LogStand, START } from '../testing/log-stand.ts';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 type Row = Record<string, unknown>;
 const attemptsOf = (delivery: string) =>
   stand.rows<Row>('select * from delivery_log.attempts where delivery = $1 order by at, attempt', [delivery]);

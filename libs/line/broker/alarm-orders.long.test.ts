@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
+import { describe, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import type { Publication } from '../messages.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { connectBroker } from './connect-broker.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 const MOVES = ['alarm', 'connect', 'publish', 'cut', 'clear'] as const;
 type Move = (typeof MOVES)[number];
@@ -28,8 +21,6 @@ function orders(left: readonly Move[] = MOVES): Move[][] {
 
 const isBefore = (order: readonly Move[], one: Move, other: Move) =>
   !order.includes(one) || !order.includes(other) || order.indexOf(one) < order.indexOf(other);
-
-const log = createLog({ service: 'test', level: 'silent' });
 
 describe('a broker that has an alarm, is connected to, published to, cut off, and has it no longer', () => {
   test.each(orders().map((order) => [order.join(', '), order] as const))('in this order: %s', async (_, order) => {

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { createLog } from '@waybell/runtime/log';
 import { limitOf, numbers } from '../testing/a-line.ts';
 import { taking, type HeldMessage } from '../testing/taking.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { openConsumers } from './consumers.ts';
 
-let broker: TestBroker;
+const broker = shared(() => TestBroker.start());
 
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
-const log = createLog({ service: 'test', level: 'silent' });
 const openTheirs = () =>
   openConsumers({ url: broker.url, name: 'test', heartbeatSeconds: 10, log, clock: systemClock });
 const aQueueWith = async (count: number, size = 1) => {

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { limitOf } from '../testing/a-line.ts';
 import { taking, type HeldMessage } from '../testing/taking.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { connectBroker } from './connect-broker.ts';
 import { openConsumers } from './consumers.ts';
 
-let broker: BreakableBroker;
+const broker = shared(() => BreakableBroker.start());
 
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
-const log = createLog({ service: 'test', level: 'silent' });
 const openTheirs = (clock: Clock = systemClock, more: { closeLimitMs?: number } = {}) =>
   openConsumers({ url: broker.detour.url, name: 'test', heartbeatSeconds: 10, log, clock, ...more });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));

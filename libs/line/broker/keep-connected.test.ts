@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Channel, ChannelModel } from 'amqplib';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { TestBroker } from '../testing/test-broker.ts';
 import { keepConnected, type ReconnectOptions } from './broker-connection.ts';
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
-const log = createLog({ service: 'test', level: 'silent' });
+const broker = shared(() => TestBroker.start());
 
 /** A connection whose heartbeat would not notice a silent broker for ten minutes. */
 function aLink(options: Partial<ReconnectOptions> = {}) {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
+import { expect, test } from '@jest/globals';
 import { systemClock as clock } from '@waybell/runtime/clock';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { limitOf, numbers, to } from '../testing/a-line.ts';
 import { taking } from '../testing/taking.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { connectBroker } from './connect-broker.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 test('where the broker is killed and comes back, what is published arrives, and what is held comes again', async () => {
   const [consumed, published] = [await broker.queue(), await broker.queue()];
@@ -27,7 +20,7 @@ test('where the broker is killed and comes back, what is published arrives, and 
     exchanges: [],
     confirmTimeoutMs: 600_000,
     unconfirmedLimit: 1_000,
-    log: createLog({ service: 'test', level: 'silent' }),
+    log: silentLog,
     clock,
   });
   const seen: string[] = [];

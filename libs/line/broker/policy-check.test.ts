@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { closeServer, listen } from '@waybell/runtime/health';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
+import { httpServer } from '@waybell/runtime/testing/server';
+import { shared } from '@waybell/runtime/testing/shared';
 import { PolicyCheck, readPolicies, vhostOf } from './policies.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const QUEUE = { name: 'waybell.rejected', type: 'quorum', arguments: { 'x-overflow': 'reject-publish' } };
 const EXPIRES = { name: 'all', pattern: '.*', 'apply-to': 'all', definition: { expires: 60_000 }, priority: 0 };
 
@@ -16,23 +16,20 @@ const api: { rows: Record<string, object[]>; status: number; asked: Pick<Incomin
   status: 200,
   asked: [],
 };
-const server = createServer((request, response) => {
-  api.asked.push(request);
-  const [, , kind = ''] = request.url?.split(/[/?]/) ?? [];
-  response.writeHead(api.status).end(JSON.stringify(api.rows[kind] ?? []));
-});
-let managementUrl: string;
-beforeAll(async () => {
-  managementUrl = `http://127.0.0.1:${(await listen(server, { host: '127.0.0.1', port: 0 })).port}`;
-});
-afterAll(() => closeServer(server));
+const server = shared(() =>
+  httpServer((request, response) => {
+    api.asked.push(request);
+    const [, , kind = ''] = request.url?.split(/[/?]/) ?? [];
+    response.writeHead(api.status).end(JSON.stringify(api.rows[kind] ?? []));
+  }),
+);
 
 const address = { url: 'amqp://a%20user:secret@nowhere/freight%2Fone' };
 
 describe('readPolicies', () => {
   test('asks for the virtual host of the line as its user', async () => {
     api.rows = { policies: [EXPIRES], queues: [QUEUE] };
-    expect(await readPolicies({ managementUrl: `${managementUrl}/`, address })).toEqual([
+    expect(await readPolicies({ managementUrl: `${server.url}/`, address })).toEqual([
       {
         kind: 'queue',
         name: 'waybell.rejected',
@@ -69,14 +66,14 @@ describe('readPolicies', () => {
     ],
   ])('takes %s', async (_, policies, operators, expected) => {
     api.rows = { policies, 'operator-policies': operators, queues: [QUEUE] };
-    const [queue] = await readPolicies({ managementUrl, address });
+    const [queue] = await readPolicies({ managementUrl: server.url, address });
     expect(queue ?? { policy: '', definition: {} }).toMatchObject(expected);
   });
 
   test('reads what a policy says of exchanges', async () => {
     const alternate = { ...EXPIRES, definition: { 'alternate-exchange': 'x' } };
     api.rows = { policies: [alternate], exchanges: [{ name: 'waybell.retry', type: 'direct', arguments: {} }] };
-    const read = await readPolicies({ managementUrl, address });
+    const read = await readPolicies({ managementUrl: server.url, address });
     expect(read).toMatchObject([{ kind: 'exchange', definition: { 'alternate-exchange': 'x' } }]);
   });
 
@@ -85,7 +82,7 @@ describe('readPolicies', () => {
     [404, /AMQP_MANAGEMENT_URL/],
   ])('says what to do where it is answered with %d', async (status, said) => {
     api.status = status;
-    await expect(readPolicies({ managementUrl, address })).rejects.toThrow(said);
+    await expect(readPolicies({ managementUrl: server.url, address })).rejects.toThrow(said);
     api.status = 200;
   });
 });
@@ -98,7 +95,7 @@ describe('PolicyCheck', () => {
   test('names a harmful policy until it is gone, also while it cannot look', async () => {
     api.rows = { policies: [EXPIRES], queues: [QUEUE] };
     const logged = jest.spyOn(log, 'error');
-    await using check = new PolicyCheck({ managementUrl, address, log, clock: systemClock, everyMs: 5 });
+    await using check = new PolicyCheck({ managementUrl: server.url, address, log, clock: systemClock, everyMs: 5 });
     await until('it is named', () => check.waitingFor().length === 1);
     expect(check.waitingFor()).toEqual([expect.stringMatching(/^policy "all": expires=60000 for 1 of ours/)]);
     const [todo] = check.waitingFor();

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
+import { describe, expect, test } from '@jest/globals';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { type Publication, Unconfirmed, Unroutable } from '../messages.ts';
 import { openSockets, BreakableBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { openPublisher, type BrokerPublisher, type BrokerPublisherOptions } from './publisher.ts';
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
-const log = createLog({ service: 'test', level: 'silent' });
+const broker = shared(() => BreakableBroker.start());
 
 const aPublisher = (options: Partial<BrokerPublisherOptions> = {}) =>
   openPublisher({
@@ -314,7 +306,7 @@ describe('a blocked connection', () => {
 
 describe('closing a publisher', () => {
   test('has an end while the broker does not answer, and leaves no socket', async () => {
-    await until('no socket is open but the detour', () => openSockets() === 1);
+    await until('no socket is open but those of the detour', () => openSockets() === Detour.SOCKETS);
     const clock = new TurnedClock();
     const publisher = aPublisher({ url: broker.url, clock, closeLimitMs: 100 });
     await untilWritable(publisher);
@@ -323,7 +315,7 @@ describe('closing a publisher', () => {
       const published = publisher.publish(aPublication('any')).catch((error: unknown) => error);
       await endedWithin({ clock, limitMs: 2_000 }, publisher[Symbol.asyncDispose]());
       expect(await published).toBeInstanceOf(Unconfirmed);
-      await until('its socket is closed', () => openSockets() === 1);
+      await until('its socket is closed', () => openSockets() === Detour.SOCKETS);
     } finally {
       await broker.process.thaw();
     }

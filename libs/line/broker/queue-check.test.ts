@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { asUser } from '@waybell/runtime/local-passwords';
-import { createLog } from '@waybell/runtime/log';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { brokerUser } from '../line-topology.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { connectBroker, type BrokerOptions } from './connect-broker.ts';
 
-let broker: TestBroker;
+const broker = shared(() => TestBroker.start());
 
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
-
-const log = createLog({ service: 'test', level: 'silent' });
 const connected = (options: Partial<BrokerOptions>) =>
   connectBroker({
     url: broker.detour.url,

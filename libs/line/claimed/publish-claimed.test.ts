@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { connectBroker } from '../broker/connect-broker.ts';
 import type { Rejection } from '../messages.ts';
 import { readOutcomes } from '../outcome-batch.ts';
@@ -12,19 +13,10 @@ import { aShutdown } from '../testing/a-shutdown.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { publishClaimed } from './publish-claimed.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
 const LONG_MS = 600_000;
 
-let broker: BreakableBroker;
-
-beforeAll(async () => {
-  broker = await BreakableBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => BreakableBroker.start());
 
 /** Rows to publish to that queue, in their own table; `left` returns the unsettled ones. */
 function someRows(queue: string, names: readonly string[], claimMs = LONG_MS) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { newSourceId, type Begin, type End, type Message, type Source } from '../messages.ts';
 import type { Once } from '../once.ts';
 import { StepReport } from '../step-report.ts';
@@ -12,7 +12,6 @@ import { delivery, FAILED, textOf } from '../testing/told-step.ts';
 import { EffectRunner, SeenReturns } from './effect-runner.ts';
 import type { Lane } from './suspicion.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
 const AWAY = new Unavailable('postgres', () => Promise.resolve());
 

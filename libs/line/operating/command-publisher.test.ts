@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type Publication, Unconfirmed } from '../messages.ts';
 import { TestBroker } from '../testing/test-broker.ts';
 import { deliveriesExchange, eventsExchange } from '../topology.ts';
 import { openCommandPublisher } from './operator-line.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
-const PATIENT_MS = 60_000;
-let broker: TestBroker;
+const broker = shared(() => TestBroker.start());
 let queue: string;
 
 beforeAll(async () => {
-  broker = await TestBroker.start();
   queue = await broker.queue();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
 });
 
 const aPublication = (routingKey: string): Publication => ({

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { TestBroker } from '../testing/test-broker.ts';
 import { close, openChannel } from '../broker/broker-connection.ts';
 import { connectOnce } from './connect-once.ts';
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 test.each(['channel', 'connection'] as const)('a close ends with a %s that is lost before the answer', async (what) => {
   const connection = await connectOnce(broker.detour);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { borrowVhost, controlShared } from '@waybell/runtime/testing/borrow';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { declareTopology, TopologyMismatch } from './declare.ts';
 import type { Destination } from '../messages.ts';
 import { MemoryBroker } from '../testing/memory-broker.ts';
@@ -21,15 +22,7 @@ import {
 } from '../topology.ts';
 
 const ACTION = 'carrier.order.created';
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 const publish = (exchange: string, routingKey: string, body: string) =>
   broker.on(async (channel) => {

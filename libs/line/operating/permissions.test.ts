@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { asUser } from '@waybell/runtime/local-passwords';
+import { shared } from '@waybell/runtime/testing/shared';
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
 import { declareTopology } from './declare.ts';
 import { type BrokerUser, brokerUser, permissions } from '../line-topology.ts';
@@ -49,15 +50,7 @@ const MAY: Record<BrokerUser, { publish: string[]; take: string[] }> = {
   },
 };
 
-let broker: TestBroker;
-
-beforeAll(async () => {
-  broker = await TestBroker.start();
-});
-
-afterAll(async () => {
-  await broker[Symbol.asyncDispose]();
-});
+const broker = shared(() => TestBroker.start());
 
 const users = Object.keys(permissions) as BrokerUser[];
 

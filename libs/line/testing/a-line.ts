@@ -1,5 +1,5 @@
-import { createLog } from '@waybell/runtime/log';
 import { createMetrics } from '@waybell/runtime/metrics';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import type { Broker } from '../broker.ts';
 import { connectBroker, type BrokerOptions } from '../broker/connect-broker.ts';
 import { oneByOne, reject, type Message, type Outgoing, type Publication } from '../messages.ts';
@@ -8,7 +8,6 @@ import { runStep, type Step, type StepTools } from '../run-step.ts';
 import { deliveriesExchange } from '../topology.ts';
 import { smallTopology, type TestBroker } from './test-broker.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const metrics = createMetrics('test');
 const exchanges = smallTopology.exchanges.map(({ name }) => name);
 

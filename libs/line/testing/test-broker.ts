@@ -7,7 +7,7 @@ import type { Message } from '../messages.ts';
 import { declareTopology } from '../operating/declare.ts';
 import { stateOf, type QueueState } from '../broker/depth.ts';
 import { deliveriesExchange, suspectsExchange, suspectsQueue, topology } from '../topology.ts';
-import { Detour } from './detour.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { until } from '@waybell/runtime/testing/until';
 
 /** The line's topology for one action. */

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { waitingIn, WAITING_SETTINGS } from './postgres-waiting-store.ts';
 import type { WaitingStore } from './waiting-store.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
+import { shared } from '@waybell/runtime/testing/shared';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 import {
   ALL,
   aPlace,
@@ -15,14 +17,8 @@ import {
   type Place,
 } from './testing/waiting-stand.ts';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start(12));
 let store: WaitingStore;
-beforeAll(async () => {
-  stand = await PostgresStand.start(12);
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
 beforeEach(() => {
   store = stand.store();
 });
@@ -159,13 +155,8 @@ describe('a room', () => {
       [place.account, callbackUrl],
     );
     place.room = made?.room ?? '';
-    await stand.sql(`insert into waybell.accounts (guid, interface) values ($1, 'shipper')`, [place.account]);
-    await stand.sql(
-      `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-         verification_token_sealed, verification_token_key_id)
-       values ($1, 'shipper', $2, 'c', 'insurance.issued', $3, '\\x00', 'k')`,
-      [place.subscription, place.account, callbackUrl],
-    );
+    const { account, subscription: guid } = place;
+    await subscribe(stand.database.postgres, { guid, account, interface: 'shipper', callbackUrl });
     await store.put([aRow(place, 'a')]);
     await store.claim(ALL);
     await store.release([{ room: place.room, afterMs: 3_600_000, shutForMs: 1 }]);

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WaitingStore } from './waiting-store.ts';
 import { subscribeTo } from './testing/waiting-deliveries.ts';
 import { aRow, hex, PostgresStand, type Place } from './testing/waiting-stand.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start());
 let store: WaitingStore;
 beforeAll(async () => {
-  stand = await PostgresStand.start();
   store = stand.store();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
+
 afterEach(async () => {
   await stand.empty();
   await stand.sql('delete from waybell.stopped_hosts');

@@ -1,17 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { TakenKey, WaitingStore } from './waiting-store.ts';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
 import { ALL, aPlace, aRow, nameOf, PostgresStand, takeFrom, type Place } from './testing/waiting-stand.ts';
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start(12));
 let store: WaitingStore;
-beforeAll(async () => {
-  stand = await PostgresStand.start(12);
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
 beforeEach(() => {
   store = stand.store();
 });

@@ -1,21 +1,21 @@
 /** How much Postgres looks at while its statistics are those of an empty table, as they are when much comes at once. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { waitingIn } from './postgres-waiting-store.ts';
 import type { RowKey, TakenKey, WaitingStore } from './waiting-store.ts';
 import { ALL, aPlace, aRow, PostgresStand, takeFrom, type Place } from './testing/waiting-stand.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const ROOMS = 2_000;
 const ROWS_OF_ONE = 20_000;
 const SOME = 50;
 
-let stand: PostgresStand;
+const stand = shared(() => PostgresStand.start(2));
 /** A room of many rows; rooms of two. */
 let large: Place;
 let small: string[];
 beforeAll(async () => {
-  stand = await PostgresStand.start(2);
   large = aPlace();
   const fill = () =>
     stand.sql(
@@ -39,9 +39,6 @@ beforeAll(async () => {
   );
   small = rooms.map(({ room }) => room);
 }, 60_000);
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
 
 const process = randomUUID();
 const keys = (): RowKey[] => small.map((room) => ({ room, madeAt: 1, id: 'a 1' }));

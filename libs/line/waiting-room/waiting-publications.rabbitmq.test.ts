@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import type { Broker } from '../broker.ts';
 import { connectBroker } from '../broker/connect-broker.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
 import { until } from '@waybell/runtime/testing/until';
 import type { TurnedClock } from '@waybell/runtime/turned-clock';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { aPublication } from './testing/some-broker.ts';
 import { PublicationsStand } from './testing/publications-stand.ts';
 
-let rabbitmq: BreakableBroker;
-let stand: PublicationsStand;
 let broker: Broker;
 let clock: TurnedClock;
-beforeAll(async () => {
-  rabbitmq = await BreakableBroker.start();
-  stand = await PublicationsStand.start();
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-  await rabbitmq[Symbol.asyncDispose]();
-});
+const rabbitmq = shared(() => BreakableBroker.start());
+const stand = shared(() => PublicationsStand.start());
+
 beforeEach(async () => {
   await stand.empty();
 });
@@ -81,12 +75,12 @@ test('what waits during an alarm arrives when that is over', async () => {
 
 test('what waits while RabbitMQ is away arrives when it is back', async () => {
   const queue = await rabbitmq.queue();
-  await using proxy = await cuttableProxy(rabbitmq.url);
+  await using proxy = await Detour.to(rabbitmq.url);
   await using service = await aService(proxy.url);
-  await proxy.cut();
+  await proxy.shut();
   await until('it is away', () => broker.state() === 'away');
   await service.putAll(queue, numbers(20));
-  await proxy.restore();
+  await proxy.reopen();
   expect(await arrived(queue, 20)).toEqual(numbers(20));
   await untilEmpty();
 });

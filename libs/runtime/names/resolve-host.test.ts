@@ -18,11 +18,9 @@ import {
   type ResolveHost,
   type SystemNames,
 } from './resolve-host.ts';
+import { openedByEach } from '../testing/shared.ts';
 
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 type Given = Partial<SystemNames> & { tryMs?: number; searches?: boolean };
 

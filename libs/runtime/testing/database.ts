@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createLog } from '../log.ts';
 import { borrowPostgres } from './borrow.ts';
 import { until } from './until.ts';
 import pg from 'pg';
 
 export type TestDatabase = AsyncDisposable & { url: string; name: string; postgres: pg.Pool };
-
-/** Long enough that a machine that stands still never looks like a server that is away. */
-export const PATIENT_MS = 60_000;
-
-export const silentLog = createLog({ service: 'test', level: 'silent' });
 
 /**
  * A migrated database of its own: a clone, or empty. Disposing checks for leaks and drops it.

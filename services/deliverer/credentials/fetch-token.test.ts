@@ -1,18 +1,26 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
 import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { openEndpoints, type EndpointOptions } from '../request/call-endpoint.ts';
+import type { EndpointOptions } from '../request/call-endpoint.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { fetchingTokens } from './fetch-token.ts';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const SECRET = 'of: hush+of/us&more%';
 const TOKEN = 'token-of-the-issuer.4711';
 const CREDENTIALS: Omit<ClientCredentials, 'tokenUrl'> = {
@@ -21,29 +29,13 @@ const CREDENTIALS: Omit<ClientCredentials, 'tokenUrl'> = {
   secretIn: 'header',
 };
 
-let opened = new AsyncDisposableStack();
-afterEach(async () => {
-  await opened.disposeAsync();
-  opened = new AsyncDisposableStack();
-});
-
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  return opened.use(await starting);
-}
+const opened = openedByEach();
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 function fetching(what: Partial<EndpointOptions> = {}) {
-  const limits = { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } };
-  const { callTokenUrl } = opened.use(
-    openEndpoints({
-      limits,
-      networks: readNetworks(['127.0.0.0/8', '::1/128']),
-      connectTimeoutMs: LONG_MS,
-      keepAliveMs: 15_000,
-      userAgent: 'Waybell/1.2.3',
-      ...what,
-    }),
-  );
-  const fetch = fetchingTokens(callTokenUrl);
+  const caller = openCaller({ keepAliveMs: 15_000, userAgent: 'Waybell/1.2.3', ...what });
+  opened.push(caller);
+  const fetch = fetchingTokens(caller.callTokenUrl);
   return (tokenUrl: string, how: Partial<ClientCredentials> = {}) =>
     fetch({ guid: '', callbackUrl: '', oauth2: { ...CREDENTIALS, ...how, tokenUrl } });
 }

@@ -1,34 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Detour } from '@waybell/line/testing/detour';
-import { createLog } from '@waybell/runtime/log';
-import { connectRedis, type Redis } from '@waybell/runtime/redis';
+import { describe, expect, test } from '@jest/globals';
+import { type Redis } from '@waybell/runtime/redis';
 import { readKeyRing, type KeyRing } from '@waybell/runtime/secrets';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
+import { readyRedis } from '@waybell/runtime/testing/ready-redis';
+import { shared } from '@waybell/runtime/testing/shared';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { given, issued, NEED, refused, someTokens } from '../testing/tokens.ts';
 import { sharedTokensIn } from './shared-tokens.ts';
 
-// Long enough that a slow machine does not look like a Redis outage.
-const PATIENT_MS = 600_000;
-const log = createLog({ service: 'test', level: 'silent' });
 const keyRing = readKeyRing(`k1:${Buffer.alloc(32, 1).toString('base64')}`);
 const otherRing = readKeyRing(`k2:${Buffer.alloc(32, 2).toString('base64')}`);
 
-let redis: Redis;
-let wayToRedis: Detour;
-
-beforeAll(async () => {
-  wayToRedis = await Detour.to((await borrowRedis()).url);
-  redis = connectRedis({ url: wayToRedis.url, timeoutMs: PATIENT_MS, log });
-  await until('Redis is there', () => redis.status === 'ready');
-});
-
-afterAll(async () => {
-  await redis[Symbol.asyncDispose]();
-  await wayToRedis[Symbol.asyncDispose]();
-});
+const redis = shared(async () => readyRedis((await borrowRedis()).url));
 
 const aNeed = () => ({ ...NEED, guid: randomUUID() });
 const clock = new TurnedClock();
@@ -150,8 +137,7 @@ describe('deliverers', () => {
 test('without Redis each deliverer fetches for itself, and nothing fails', async () => {
   const need = aNeed();
   const way = await Detour.to((await borrowRedis()).url);
-  await using away = connectRedis({ url: way.url, timeoutMs: PATIENT_MS, log });
-  await until('Redis is there', () => away.status === 'ready');
+  await using away = await readyRedis(way.url);
   await way[Symbol.asyncDispose]();
   await until('Redis is away', () => away.status !== 'ready');
   const all = [aDeliverer({ of: away }), aDeliverer({ of: away })];

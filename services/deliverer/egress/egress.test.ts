@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createLog } from '@waybell/runtime/log';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
+import { silentLog as log } from '@waybell/runtime/testing/patience';
 import { Egress, type EgressOptions, type FailedAttempt } from './egress.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
 const MINUTE_MS = 60_000;
 const hosts = (count: number, name = 'host') => Array.from({ length: count }, (_, n) => `https://${name}-${n}.test`);
 

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { endpointKey } from './endpoint.ts';
 import { PostgresStand } from '@waybell/line/waiting-room/testing/waiting-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: PostgresStand;
-beforeAll(async () => {
-  stand = await PostgresStand.start(12);
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
-
+const stand = shared(() => PostgresStand.start(12));
 describe('of an account and a URL', () => {
   test('Postgres and the deliverer make the same room', async () => {
     await fc.assert(

@@ -1,52 +1,42 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
-import { readNetworks } from '@waybell/runtime/networks';
 import { SpanCollector } from '@waybell/runtime/testing/span-collector';
 import { traceTo } from '@waybell/runtime/testing/trace-to';
 import { settled } from '@waybell/runtime/turned-clock';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
+import { openedByEach } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
+import type { EndpointOptions } from './call-endpoint.ts';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SAMPLED = `00-${TRACE}-b7ad6b7169203331-01`;
 
 let collector: SpanCollector;
-const opened: AsyncDisposable[] = [];
-beforeEach(async () => {
-  collector = await SpanCollector.start();
-});
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-  await collector[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
+beforeEach(async () => void (collector = await opened.use(SpanCollector.start())));
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Returns the spans of this many requests, in order: `!` for a failed one. Each phase lies within its request. */
 async function spansOf(url: string, { requests = 1, traceparent = SAMPLED, ...what }: Asked = {}) {
   const tracing = await traceTo(collector);
-  const { callEndpoint, ...endpoints } = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
+  const caller = openCaller({
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
     tracer: tracing.tracer,
     ...what,
   });
-  opened.push(endpoints);
-  const call = { delivery: aDelivery({ traceparent }), callbackUrl: url, verificationToken: 't', signingSecrets: [] };
+  opened.push(caller);
   for (let count = 0; count < requests; count += 1) {
-    await attempting(callEndpoint)(call);
+    await caller.call(url, { delivery: aDelivery({ traceparent }), verificationToken: 't' });
     // undici reuses a connection only after a turn of the event loop.
     await settled();
   }

@@ -3,22 +3,16 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import tls from 'node:tls';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { trusted } from '@waybell/runtime/testing/shared';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 600_000;
 const authority = anAuthority('Test authority');
 
 // Restored afterwards, as other tests run in this process: an authority that stays would be taken for theirs of the same name.
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 const LISTENING = /^ACCEPT 127\.0\.0\.1:(\d+)\s/m;
 
@@ -57,20 +51,7 @@ async function serveTickets(count: number): Promise<AsyncDisposable & { port: nu
 
 test('a receiver that says more of its TLS session than any receiver needs has its connection ended', async () => {
   await using server = await serveTickets(20_000);
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
-  });
-  const callbackUrl = `https://localhost:${server.port}/`;
-  const answer = await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl,
-    verificationToken: '',
-    signingSecrets: [],
-  });
+  await using caller = openCaller({ resolveHost: async () => [{ address: '127.0.0.1', family: 4 }] });
+  const answer = await caller.call(`https://localhost:${server.port}/`);
   expect(answer).toMatchObject({ isDelivered: false, reason: 'invalid_response' });
 });

@@ -1,37 +1,17 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
-import { readNetworks } from '@waybell/runtime/networks';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, sayingServer, type TestServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { openedByEach } from '@waybell/runtime/testing/shared';
+import { httpServer, sayingServer, type TestServer } from '@waybell/runtime/testing/server';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
-
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 /** Calls that server, with ample limits. */
 async function caller(starting: Promise<TestServer>) {
   const server = await starting;
-  const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-  });
-  opened.push(server, endpoints);
-  const call = () =>
-    attempting(endpoints.callEndpoint)({
-      delivery: aDelivery(),
-      callbackUrl: server.url,
-      verificationToken: '',
-      signingSecrets: [],
-    });
-  return { server, call };
+  const made = openCaller();
+  opened.push(server, made);
+  return { server, call: () => made.call(server.url) };
 }
 
 describe('a receiver that sends more than any receiver needs', () => {

@@ -15,30 +15,31 @@ import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { type EndpointOptions } from './call-endpoint.ts';
 import { anAuthority, aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, NOBODY_PORT, sayingServer, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openedByEach } from '@waybell/runtime/testing/shared';
+import {
+  httpServer,
+  NOBODY_PORT,
+  sayingServer,
+  tcpServer,
+  tlsServer,
+  type TestServer,
+} from '@waybell/runtime/testing/server';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
-const loopback = readNetworks(['127.0.0.0/8', '::1/128']);
 const nothing = readNetworks([]);
 const LONG_AGO = new Date('2020-01-01');
 
-const opened: AsyncDisposable[] = [];
+const opened = openedByEach();
 const unhandled: unknown[] = [];
 const noteUnhandled = (error: unknown) => unhandled.push(error);
 
 function endpoints(what: Partial<EndpointOptions> = {}) {
-  const made = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: loopback,
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 15_000,
-    userAgent: 'Waybell/1.2.3',
-    ...what,
-  });
+  const made = openCaller({ keepAliveMs: 15_000, userAgent: 'Waybell/1.2.3', ...what });
   opened.push(made);
   return attempting(made.callEndpoint);
 }
@@ -50,11 +51,7 @@ const shipperLimits = (handoverMs: number, responseMs: number) => ({
   limits: { shipper: { handoverMs, responseMs }, carrier: { responseMs: LONG_MS } },
 });
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Makes one attempt at `url`, with all limits far away by default. */
 function call(url: string, what: Partial<EndpointOptions> & { delivery?: Partial<Delivery> } = {}) {
@@ -97,7 +94,6 @@ const trust = (cert: string) => tls.setDefaultCACertificates([...defaultAuthorit
 
 beforeAll(() => void process.on('unhandledRejection', noteUnhandled));
 afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
   if (unhandled.length > 0) throw new AggregateError(unhandled.splice(0), 'a promise was rejected unseen');
 });
 afterAll(() => {

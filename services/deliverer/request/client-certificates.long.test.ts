@@ -2,14 +2,12 @@ import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
+import { expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { tlsServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { tlsServer } from '@waybell/runtime/testing/server';
+import { trusted } from '@waybell/runtime/testing/shared';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 600_000;
 const REPLACED = 2_000;
@@ -22,9 +20,7 @@ const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
 const { cert: chain, key } = clients.issue({ name: 'client' });
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 async function receiver() {
   const open = new Set<Socket>();
@@ -37,30 +33,17 @@ async function receiver() {
 }
 
 function caller(url: string, keepAliveMs: number) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs,
-    userAgent: 'Waybell',
-  });
+  const made = openCaller({ keepAliveMs });
   let count = 0;
   /** Makes a request with each of so many certificates, which replace one another. */
   const callReplacing = async (times: number) => {
     for (let each = 0; each < times; each += 1) {
       const guid = `guid ${(count += 1)}`;
       const credentials = { guid, headers: {}, secrets: [], certificate: { guid, chain, key } };
-      const request = {
-        delivery: aDelivery(),
-        callbackUrl: url,
-        verificationToken: '',
-        signingSecrets: [],
-        credentials,
-      };
-      expect(await attempting(endpoints.callEndpoint)(request)).toMatchObject({ isDelivered: true });
+      expect(await made.call(url, { credentials })).toMatchObject({ isDelivered: true });
     }
   };
-  return { callReplacing, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
+  return { ...made, callReplacing };
 }
 
 test('certificates have no more pools than all origins may have, whatever clients replace', async () => {

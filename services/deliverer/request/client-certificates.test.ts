@@ -1,34 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import tls, { type SecureVersion, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { SecureVersion, TLSSocket, TlsOptions } from 'node:tls';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Credentials } from '../credentials/credentials.ts';
 import { anAuthority, type Certificate } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
-import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const DAY_MS = 86_400_000;
 const authority = anAuthority('Authority of receivers');
 const clients = anAuthority('Authority of clients');
 const ofReceiver = authority.issue({ name: 'localhost' });
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 /** Credentials with a certificate in that name, said in a header too. */
 function certified(name: string, { cert, key }: Certificate = clients.issue({ name })): Credentials {
@@ -45,7 +39,7 @@ const plain: Credentials = { guid: 'guid of none', headers: { 'x-name': 'none' }
 /** A request as a receiver saw it: who its certificate and its header say that it is of. */
 type Seen = { certificate: string; header: unknown; isResumed: boolean };
 
-type Receiving = tls.TlsOptions & { answer?: (response: ServerResponse, each: number) => unknown; closesEach?: number };
+type Receiving = TlsOptions & { answer?: (response: ServerResponse, each: number) => unknown; closesEach?: number };
 
 /** Asks for certificates and requires them, unless said otherwise. Closes each `closesEach`th connection after its request. */
 async function receiver({ answer = (response) => response.end(), closesEach = Infinity, ...options }: Receiving = {}) {
@@ -68,25 +62,13 @@ async function receiver({ answer = (response) => response.end(), closesEach = In
 }
 
 function caller(url: string, { body, ...options }: Partial<EndpointOptions> & { body?: Buffer } = {}) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    ...options,
-  });
-  opened.push(endpoints);
+  const made = openCaller(options);
+  opened.push(made);
   const delivery = aDelivery(body && { body });
-  const call = (credentials?: Credentials) =>
-    attempting(endpoints.callEndpoint)({
-      delivery,
-      callbackUrl: url,
-      verificationToken: '',
-      signingSecrets: [],
-      credentials,
-    });
-  return { call, reach: () => endpoints.reach(new URL(url).origin) };
+  return {
+    call: (credentials?: Credentials) => made.call(url, { delivery, credentials }),
+    reach: () => made.reach(new URL(url).origin),
+  };
 }
 
 const versions: SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];

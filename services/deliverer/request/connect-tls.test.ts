@@ -1,56 +1,33 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import tls, { type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { readNetworks } from '@waybell/runtime/networks';
 import { countCallbacks } from './callback-metrics.ts';
-import { openEndpoints } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
+import { tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
+import { openCaller } from '../testing/caller.ts';
 
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: '*.receivers.example' });
-const defaultAuthorities = tls.getCACertificates('default');
-const LONG_MS = 60_000;
 
-const opened: AsyncDisposable[] = [];
-beforeAll(() => tls.setDefaultCACertificates([...defaultAuthorities, authority.cert]));
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
-afterAll(() => tls.setDefaultCACertificates(defaultAuthorities));
+const opened = openedByEach();
+trusted(authority.cert);
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 /** Calls hosts below receivers.example, all of them on this machine, and counts how it connected. */
 function caller() {
   const metrics = new Registry();
-  const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
+  const made = openCaller({
     resolveHost: async () => [{ address: '127.0.0.1', family: 4 }],
     observe: countCallbacks(metrics),
   });
-  opened.push(endpoints);
+  opened.push(made);
   return {
-    endpoints,
-    call: (host: string, port: number) =>
-      attempting(endpoints.callEndpoint)({
-        delivery: aDelivery(),
-        callbackUrl: `https://${host}.receivers.example:${port}/`,
-        verificationToken: '',
-        signingSecrets: [],
-      }),
+    made,
+    call: (host: string, port: number) => made.call(`https://${host}.receivers.example:${port}/`),
     count: async () => {
       const counted = await metrics.getMetricsAsJSON();
       const connections = counted.find(({ name }) => name === 'waybell_callback_connections_total')?.values ?? [];
@@ -60,7 +37,7 @@ function caller() {
 }
 
 /** Closes each connection after its request, and returns whether each was resumed. */
-async function closingServer(options: Pick<tls.TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
+async function closingServer(options: Pick<TlsOptions, 'minVersion' | 'maxVersion' | 'ciphers'> = {}) {
   const resumed: boolean[] = [];
   const server = await serve(
     tlsServer({ ...certificate, ...options }, (request, response) => {
@@ -106,7 +83,7 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
   'a host with a dot at its end is called by its name without: %s',
   async (host) => {
     const said: unknown[] = [];
-    const SNICallback: tls.TlsOptions['SNICallback'] = (name, done) => {
+    const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
       said.push(name);
       done(null);
     };
@@ -117,10 +94,9 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
       }),
     );
     const callbackUrl = `https://${host}:${port}/`;
-    const called = { delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [] };
-    const { endpoints } = caller();
-    expect(await attempting(endpoints.callEndpoint)(called)).toMatchObject({ isDelivered: true });
-    expect(await endpoints.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
+    const { made } = caller();
+    expect(await made.call(callbackUrl)).toMatchObject({ isDelivered: true });
+    expect(await made.reach(new URL(callbackUrl).origin)).toMatchObject({ isReached: true });
     expect(said).toEqual(['a.receivers.example', `a.receivers.example:${port}`, 'a.receivers.example']);
   },
 );
@@ -128,7 +104,7 @@ test.each(['a.receivers.example.', 'a.receivers.example..'])(
 const weakly = { ciphers: 'ALL:@SECLEVEL=0' };
 const weakPair = generateKeyPairSync('rsa', { modulusLength: 1_024 });
 
-test.each<[string, tls.TlsOptions, string]>([
+test.each<[string, TlsOptions, string]>([
   [
     'a key that is too small',
     { ...authority.issue({ name: '*.receivers.example', pair: weakPair }), ...weakly },

@@ -2,22 +2,15 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@waybell/runtime/clock';
 import { closeServer, listen } from '@waybell/runtime/health';
-import { createLog } from '@waybell/runtime/log';
 import { UnresolvedHost } from '@waybell/runtime/names/name-servers';
-import { readNetworks } from '@waybell/runtime/networks';
 import { until } from '@waybell/runtime/testing/until';
 import { Egress, type FailedAttempt } from '../egress/egress.ts';
 import { attempting } from '../testing/attempting.ts';
 import { aDelivery } from '../testing/delivery.ts';
-import {
-  openEndpoints,
-  type EndpointOptions,
-  judgeOwnFault,
-  judgeTokenUrl,
-  type JudgeOwnFaultOptions,
-} from './call-endpoint.ts';
+import { type EndpointOptions, judgeOwnFault, judgeTokenUrl, type JudgeOwnFaultOptions } from './call-endpoint.ts';
+import { silentLog } from '@waybell/runtime/testing/patience';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const HOSTS = Array.from({ length: 10 }, (_, number) => `127.0.0.${number + 20}`);
 
 let opened = new AsyncDisposableStack();
@@ -59,20 +52,9 @@ async function places(hosts = HOSTS): Promise<Place[]> {
 }
 
 function anEgress(what: Partial<EndpointOptions> = {}) {
-  const endpoints = opened.use(
-    openEndpoints({
-      limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
-      networks: readNetworks(['127.0.0.0/8']),
-      connectTimeoutMs: LONG_MS,
-      keepAliveMs: 2 * LONG_MS,
-      userAgent: 'test',
-      ...what,
-    }),
-  );
+  const endpoints = opened.use(openCaller(what));
   const options = { probes: [], recentlyWell: async () => [], clock: systemClock };
-  const egress = opened.use(
-    new Egress({ ...options, ...endpoints, log: createLog({ service: 'test', level: 'silent' }) }),
-  );
+  const egress = opened.use(new Egress({ ...options, ...endpoints, log: silentLog }));
   const callEndpoint = attempting(judgeOwnFault({ ...endpoints, egress, clock: systemClock }));
   const call = (callbackUrl: string, isLast = true) =>
     callEndpoint({ delivery: aDelivery(), callbackUrl, verificationToken: '', signingSecrets: [], isLast });

@@ -1,50 +1,32 @@
 import type { Socket } from 'node:net';
 import tls, { createServer, type TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
-import { endedWithin } from '@waybell/runtime/testing/ended-within';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
-import { tcpServer, type TestServer } from '../testing/server.ts';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import { tcpServer, type TestServer } from '@waybell/runtime/testing/server';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const IDLE = 'HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n';
 const authority = anAuthority('Test authority');
 
-const authorities = tls.getCACertificates('default');
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 function caller(url: string, what: Partial<EndpointOptions> & { body?: Buffer } = {}) {
   const { body = Buffer.from('{"a":1}'), ...options } = what;
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    ...options,
-  });
-  opened.push(endpoints);
-  return () =>
-    attempting(endpoints.callEndpoint)({
-      delivery: aDelivery({ body, attempt: 3 }),
-      callbackUrl: url,
-      verificationToken: 'token',
-      signingSecrets: [],
-    });
+  const made = openCaller(options);
+  opened.push(made);
+  return () => made.call(url, { delivery: aDelivery({ body, attempt: 3 }), verificationToken: 'token' });
 }
 
 type Seen = { over: number; text: string };

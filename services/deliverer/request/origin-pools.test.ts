@@ -1,15 +1,13 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { buildConnector } from 'undici';
 import { until } from '@waybell/runtime/testing/until';
 import type { ClientCertificate } from './connection.ts';
 import { openOriginPools, type OriginPoolsOptions, type RequestDispatcher } from './origin-pools.ts';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { httpServer, NOBODY_PORT, type TestServer } from '../testing/server.ts';
+import { openedByEach } from '@waybell/runtime/testing/shared';
+import { httpServer, NOBODY_PORT, type TestServer } from '@waybell/runtime/testing/server';
 
-const opened: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
+const opened = openedByEach();
 
 async function serve(...answer: Parameters<typeof httpServer>): Promise<TestServer & { open: () => number }> {
   let open = 0;

@@ -1,45 +1,28 @@
-import tls from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readNetworks } from '@waybell/runtime/networks';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { readProxy } from './proxy-tunnel.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
 import { connectProxy } from '../testing/proxy.ts';
-import { httpServer, NOBODY_PORT, tlsServer } from '../testing/server.ts';
+import { httpServer, NOBODY_PORT, tlsServer } from '@waybell/runtime/testing/server';
+import { trusted } from '@waybell/runtime/testing/shared';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const PUBLIC = [
   { address: '2606:4700::1111', family: 6 },
   { address: '93.184.215.14', family: 4 },
 ];
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: 'hooks.example.com' });
-const authorities = tls.getCACertificates('default');
 
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterAll(() => tls.setDefaultCACertificates(authorities));
+trusted(authority.cert);
 
 /** Makes one attempt through the proxy, at a host with two public addresses. */
 async function call(proxy: string, url: string, what: Partial<EndpointOptions> = {}) {
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks([]),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    resolveHost: async () => PUBLIC,
-    proxy: readProxy(proxy),
-    ...what,
-  });
-  return await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: url,
-    verificationToken: '',
-    signingSecrets: [],
-  });
+  const options = { networks: readNetworks([]), resolveHost: async () => PUBLIC, proxy: readProxy(proxy) };
+  await using caller = openCaller({ ...options, ...what });
+  return await caller.call(url);
 }
 
 describe('a callback through a proxy', () => {

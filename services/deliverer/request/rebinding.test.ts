@@ -1,47 +1,34 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { resolverOf } from '@waybell/runtime/names/resolve-host';
 import { readNetworks } from '@waybell/runtime/networks';
-import { dnsServer, type DnsServer } from '@waybell/runtime/testing/dns-server';
+import { dnsServer } from '@waybell/runtime/testing/dns-server';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, type TestServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { httpServer } from '@waybell/runtime/testing/server';
+import { openCaller } from '../testing/caller.ts';
 
-const LONG_MS = 60_000;
 const [ALLOWED, FORBIDDEN, OTHER] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 const hosts = new Set<string>();
 
-let server: TestServer;
-let names: DnsServer;
 let addresses: string[];
 
-beforeAll(async () => {
-  server = await httpServer(
+const server = shared(() =>
+  httpServer(
     ({ socket }, response) => {
       hosts.add(String(socket.localAddress));
       response.setHeader('connection', 'close').end();
     },
     { host: '0.0.0.0' },
-  );
-  names = await dnsServer((name) => (name === 'turns.test' ? { addresses, ttlSeconds: 0 } : 'absent'));
-});
+  ),
+);
+const names = shared(() => dnsServer((name) => (name === 'turns.test' ? { addresses, ttlSeconds: 0 } : 'absent')));
 
 beforeEach(() => hosts.clear());
 
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await names[Symbol.asyncDispose]();
-});
-
 /** Calls the server by the name, whose answers are remembered for a second. */
 function caller(clock: TurnedClock, port: number) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { handoverMs: LONG_MS, responseMs: 2 * LONG_MS }, carrier: { responseMs: LONG_MS } },
+  const made = openCaller({
     networks: readNetworks([`${ALLOWED}/32`, `${OTHER}/32`]),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
     clock,
     resolveHost: resolverOf({
       names: { hosts: new Map(), search: [], ndots: 1 },
@@ -49,15 +36,7 @@ function caller(clock: TurnedClock, port: number) {
       clock,
     }),
   });
-  const callbackUrl = `http://turns.test:${port}/`;
-  const call = () =>
-    attempting(endpoints.callEndpoint)({
-      delivery: aDelivery(),
-      callbackUrl,
-      verificationToken: '',
-      signingSecrets: [],
-    });
-  return { call, [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose]() };
+  return { ...made, call: () => made.call(`http://turns.test:${port}/`) };
 }
 
 describe('a name that changes its answer', () => {

@@ -1,10 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
-import { attempting } from '../testing/attempting.ts';
-import { aDelivery } from '../testing/delivery.ts';
-import { httpServer } from '../testing/server.ts';
-import { openEndpoints } from './call-endpoint.ts';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { readTooMuch, restHeaders } from './too-much.ts';
+import { openCaller } from '../testing/caller.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const dateIn = (seconds: number) => new Date(NOW + seconds * 1_000).toUTCString();
@@ -55,18 +52,7 @@ test.each([
     response.sendDate = false;
     response.writeHead(status, headers).end();
   });
-  await using endpoints = openEndpoints({
-    limits: { shipper: { responseMs: 60_000 }, carrier: { responseMs: 60_000 } },
-    networks: readNetworks(['127.0.0.0/8', '::1/128']),
-    connectTimeoutMs: 60_000,
-    keepAliveMs: 1_000,
-    userAgent: 'Waybell',
-  });
-  const called = await attempting(endpoints.callEndpoint)({
-    delivery: aDelivery(),
-    callbackUrl: server.url,
-    verificationToken: 'token',
-    signingSecrets: [],
-  });
+  await using caller = openCaller({ keepAliveMs: 1_000 });
+  const called = await caller.call(server.url);
   expect([called.status, called.tooMuch]).toEqual([status, tooMuch]);
 });

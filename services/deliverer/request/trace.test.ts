@@ -1,51 +1,33 @@
-import tls from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@waybell/runtime/networks';
+import { describe, expect, test } from '@jest/globals';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { openEndpoints, type EndpointOptions } from './call-endpoint.ts';
+import type { EndpointOptions } from './call-endpoint.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
-import { attempting } from '../testing/attempting.ts';
+import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { aDelivery } from '../testing/delivery.ts';
-import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '../testing/server.ts';
+import { httpServer, NOBODY_PORT, tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';
+import { openCaller } from '../testing/caller.ts';
 
 const LONG_MS = 60_000;
 const authority = anAuthority('Test authority');
 const certificate = authority.issue({ name: 'localhost' });
-const authorities = tls.getCACertificates('default');
 const aNumber: unknown = expect.any(Number);
 const at = (...addresses: string[]) => ({
   resolveHost: async () => addresses.map((address) => ({ address, family: 4 as const })),
 });
 
-const opened: AsyncDisposable[] = [];
-beforeAll(() => tls.setDefaultCACertificates([...authorities, authority.cert]));
-afterEach(async () => {
-  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
-});
-afterAll(() => tls.setDefaultCACertificates(authorities));
+const opened = openedByEach();
+trusted(authority.cert);
 
 function caller(what: Partial<EndpointOptions> = {}) {
-  const endpoints = openEndpoints({
-    limits: { shipper: { responseMs: LONG_MS }, carrier: { responseMs: LONG_MS } },
-    networks: readNetworks(['127.0.0.0/8']),
-    connectTimeoutMs: LONG_MS,
-    keepAliveMs: 2 * LONG_MS,
-    userAgent: 'Waybell',
-    ...at('127.0.0.1'),
-    ...what,
-  });
-  opened.push(endpoints);
+  const made = openCaller({ ...at('127.0.0.1'), ...what });
+  opened.push(made);
   return (callbackUrl: string, delivery = aDelivery(), verificationToken = '') =>
-    attempting(endpoints.callEndpoint)({ delivery, callbackUrl, verificationToken, signingSecrets: [] });
+    made.call(callbackUrl, { delivery, verificationToken });
 }
 
-async function serve(starting: Promise<TestServer>): Promise<TestServer> {
-  const server = await starting;
-  opened.push(server);
-  return server;
-}
+const serve = (starting: Promise<TestServer>) => opened.use(starting);
 
 const answering = (text = '') => serve(httpServer((_, response) => response.end(text)));
 

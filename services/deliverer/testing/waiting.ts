@@ -4,8 +4,8 @@ import type { Publication, Source, WaitingRow } from '@waybell/line/messages';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { sleepOn, type Clock } from '@waybell/runtime/clock';
-import { createLog } from '@waybell/runtime/log';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { endpointKey } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, KnownTarget } from '../find-target.ts';
 import { Flow, type FlowOptions } from '../waiting/flow.ts';
@@ -128,7 +128,7 @@ export class ADeliverer {
         publish: async (each: Publication) => void this.published.push(each),
       } as unknown as FlowOptions['broker'],
       findTargets: async (guids) => guids.map((guid) => some.findTarget(guid)),
-      log: createLog({ service: 'test', level: 'silent' }),
+      log: silentLog,
       clock: this.#clock(),
       now: some.clock.now,
       ...what,

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { deliverersIn } from './flow.ts';
 import { PostgresStand } from '@waybell/line/waiting-room/testing/waiting-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: PostgresStand;
-beforeAll(async () => {
-  stand = await PostgresStand.start();
-});
-afterAll(async () => {
-  await stand[Symbol.asyncDispose]();
-});
-
+const stand = shared(() => PostgresStand.start());
 const aDeliverer = (...actions: string[]) => deliverersIn(stand.postgres, { id: randomUUID(), actions });
 
 test('a deliverer counts itself, and those that live and deliver some of its actions', async () => {

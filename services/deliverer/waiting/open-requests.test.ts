@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { asWaited, publishDelivery, type Delivery } from '@waybell/line/delivery';
 import type { Source } from '@waybell/line/messages';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
-import { createLog } from '@waybell/runtime/log';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { aDelivery } from '../testing/delivery.ts';
 import { roomOf, TARGET } from '../testing/waiting.ts';
 import { OpenRequests, type OpenRequestsOptions } from './open-requests.ts';
@@ -29,7 +29,7 @@ function aProcess(clock = new TurnedClock(), waiting = new MemoryWaiting(clock.n
     store,
     putRow,
     limits: LIMITS,
-    log: createLog({ service: 'test', level: 'silent' }),
+    log: silentLog,
     clock,
   });
   /** Returns the rows that are due after this many milliseconds. */

@@ -13,7 +13,8 @@ import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { systemClock } from '@waybell/runtime/clock';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { connectRedis, type Redis as Client } from '@waybell/runtime/redis';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { silentLog } from '@waybell/runtime/testing/patience';
 
 export const HOUR_MS = 3_600_000;
 export const START = Date.parse('2026-11-20T09:30:00Z');

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { unpackChunk } from '@waybell/delivery-log/chunk';
 import { bodyIn, bodyOf, bodyOfDelivery } from '@waybell/delivery-log/read/bodies';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
@@ -17,13 +17,9 @@ import {
   LogStand,
   START,
 } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LogStand;
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => LogStand.start());
 async function bytesOf(delivery: string, on = stand): Promise<Buffer | undefined> {
   const rows = await on.rows<{ bytes: Buffer; place: number }>(bodyOfDelivery('$1'), [delivery]);
   return rows[0] && bodyIn(rows[0]);

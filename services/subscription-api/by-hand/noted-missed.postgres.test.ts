@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
@@ -8,19 +8,18 @@ import { NOTED_MISSED } from './missed.ts';
 import { askForReplay, countReplay } from './replays.ts';
 import { resetRun } from '../subscriptions.ts';
 import { aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const MINUTE_MS = 60_000;
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let client: ClientReader;
 let subscription: string;
 let now: number;
 
 beforeAll(async () => {
-  stand = await LogStand.start();
   stand.now = wallClockMs();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   await stand.rows('delete from delivery_log.commits');

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { migrate } from '../migrate.ts';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 import type { Answer } from '../testing/ask.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { silentLog } from '@waybell/runtime/testing/database';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { createToken, revokeToken } from '../tokens.ts';
 
 const base = '/v1/public/webhooks';
@@ -18,18 +19,13 @@ const unsubscribePath = `${base}/order.created/unsubscribe`;
 const callback_url = 'https://hooks.test/a';
 const json = 'application/json';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let shipper: { guid: string; token: string };
 let carrier: { guid: string; token: string };
 
 beforeAll(async () => {
-  api = await startApi();
   shipper = await signUp(api, { interface: 'shipper' });
   carrier = await signUp(api, { interface: 'carrier' });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Returns the answer on a connection of its own; empty if it is closed without one. */
@@ -478,11 +474,11 @@ describe('a process', () => {
   });
 
   test('answers 503 with Retry-After while the database is away, and comes back by itself', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using behind = await startApi({ beside: api, checkEveryMs: 50, through: through(proxy) });
     const { token } = await signUp(behind, { interface: 'shipper' });
     expect((await behind.ask('GET', base, { token })).status).toBe(200);
-    await proxy.cut();
+    await proxy.shut();
     for (const ask of [
       () => behind.ask('GET', base, { token }),
       () => behind.ask('POST', subscribePath, { token, body: { callback_url } }),
@@ -494,7 +490,7 @@ describe('a process', () => {
     // A look under way reports the lost connection; the next one, why there is no new one.
     await until('it is seen to be away', () => behind.database.waitingFor().join().includes('ECONNREFUSED'));
     expect(behind.database.waitingFor()).toEqual([expect.stringMatching(/^postgres \(.*ECONNREFUSED/)]);
-    await proxy.restore();
+    await proxy.reopen();
     await until('it answers again', async () => (await behind.ask('GET', base, { token })).status === 200);
     await until('it is seen to be back', () => behind.database.waitingFor().length === 0);
   });
@@ -520,15 +516,15 @@ describe('a process', () => {
   });
 
   test('answers 503 until the migrations are there, and says what it waits for', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using early = await startApi({ checkEveryMs: 50, isMigrated: false, through: through(proxy) });
     const isWaitingFor = (what: string) => early.database.waitingFor().join().includes(what);
     const status = async () => problemStatus(await early.ask('GET', base, { token: 'wbl_x' }));
     await until('it waits for migrations', () => isWaitingFor('migrat'));
     expect(await status()).toBe(503);
-    await proxy.cut();
+    await proxy.shut();
     await until('Postgres is seen to be away', () => isWaitingFor('ECONNREFUSED'));
-    await proxy.restore();
+    await proxy.reopen();
     // Before it has looked again as well as after.
     expect(await status()).toBe(503);
     await until('it waits for migrations again', () => isWaitingFor('migrat'));

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { createConsoleLink } from '../console-links.ts';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 import type { Asked } from '../testing/ask.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createToken } from '../tokens.ts';
 import { readLive } from '../testing/live-reader.ts';
@@ -89,11 +90,10 @@ const interfaceOf = ({ name }: Ask) => (/Shipper/.test(name) ? 'shipper' : 'carr
 const other = { shipper: 'carrier', carrier: 'shipper' } as const;
 const json = { 'content-type': 'application/json' };
 
-let api: TestApi;
+const api = shared(() => startApi());
 let tokens: Record<'shipper' | 'carrier', { account: string; all: string; none: string }>;
 
 beforeAll(async () => {
-  api = await startApi();
   const tokensOf = async (name: 'shipper' | 'carrier') => {
     const { guid, token } = await signUp(api, { interface: name });
     return {
@@ -103,10 +103,6 @@ beforeAll(async () => {
     };
   };
   tokens = { shipper: await tokensOf('shipper'), carrier: await tokensOf('carrier') };
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 const unseen = ({ contract }: Asked) => [...contract.documented].filter((answer) => !contract.seen.has(answer));
@@ -336,16 +332,16 @@ describe('openapi.json', () => {
   });
 
   test('tells of the answers of each operation while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using failing = await startApi({ through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host) });
     const { token } = await signUp(failing, { interface: 'shipper' });
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(500);
-    await proxy.cut();
+    await proxy.shut();
     for (const { method, path, body } of asks)
       expect((await failing.ask(method, path, { token, body })).status).toBe(503);
-    await proxy.restore();
+    await proxy.reopen();
     const missing = unseen(failing);
     const names = asks.map(({ name }) => name);
     expect(missing.filter((answer) => / 50[03] /.test(answer) && names.includes(answer.split(' ')[0] ?? ''))).toEqual(

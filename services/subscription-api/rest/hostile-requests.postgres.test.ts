@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
-import { startForgery, type Forgery } from '../testing/forged-tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../testing/api.ts';
+import { startForgery } from '../testing/forged-tokens.ts';
 import { createToken, hashToken } from '../tokens.ts';
 import { connect } from 'node:net';
 
@@ -28,16 +29,15 @@ const requests = JSON.parse(
   readFileSync(join(import.meta.dirname, 'hostile-requests.json'), 'utf8'),
 ) as readonly Hostile[];
 
-let api: TestApi;
-let hasty: TestApi;
-let forgery: Forgery;
 let words: Record<string, string>;
 let answered: Map<string, Promise<RawAnswer[]>>;
 
+const forgery = shared(() => startForgery());
+const api = shared(() => startApi({ jwt: forgery.rules }));
+const hasty = shared(() =>
+  startApi({ beside: api, checkEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } }),
+);
 beforeAll(async () => {
-  forgery = await startForgery();
-  api = await startApi({ jwt: forgery.rules });
-  hasty = await startApi({ beside: api, checkEveryMs: 50, limits: { headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   const operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { token } = shipper;
@@ -61,12 +61,6 @@ beforeAll(async () => {
   // All at once: what one does to the server, the others meet.
   answered = new Map(requests.map((request) => [request.what, answersTo(request)]));
   await Promise.allSettled(answered.values());
-});
-
-afterAll(async () => {
-  await hasty?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-  await forgery[Symbol.asyncDispose]();
 });
 
 const swapCase = (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase());

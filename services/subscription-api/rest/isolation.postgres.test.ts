@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../testing/documented-operations.ts';
 import { logDelivery } from '../testing/logged-delivery.ts';
 import { createToken } from '../tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const base = '/v1/public/webhooks';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let operations: DocumentedOperation[];
 let owners: Owner[];
 /** The delivery log's entries about them. */
@@ -34,7 +35,6 @@ async function ownedRows(withSecrets: Owner[]): Promise<Record<string, unknown>[
 }
 
 beforeAll(async () => {
-  api = await startApi();
   const [shipper, carrier] = [await signUp(api, { interface: 'shipper' }), await signUp(api, { interface: 'carrier' })];
   owners = [shipper, carrier];
   const body = { callback_url: 'https://hooks.test/of-the-owner' };
@@ -50,10 +50,6 @@ beforeAll(async () => {
   logged = entries.flatMap(({ subject, event, delivery }) => [subject, event, delivery]);
   const document = (await api.ask('GET', '/openapi.json')).body;
   operations = documentedOperations(document).filter(({ needsToken }) => needsToken);
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** For which the owners have credentials: where their callbacks go, and where no others do. */

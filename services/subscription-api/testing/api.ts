@@ -25,7 +25,8 @@ import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';
 import { askedBy, type Asked } from './ask.ts';
-import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import { openStreams, type ListenerTestSettings, type LiveSettings } from './streams.ts';
 
 export type TestApi = AsyncDisposable &

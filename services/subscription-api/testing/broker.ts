@@ -7,7 +7,7 @@ import { smallTopology } from '@waybell/line/testing/test-broker';
 import { eventsExchange, routerQueue } from '@waybell/line/topology';
 import { borrowVhost } from '@waybell/runtime/testing/borrow';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { PATIENT_MS } from '@waybell/runtime/testing/database';
+import { PATIENT_MS } from '@waybell/runtime/testing/patience';
 
 /** A broker with the line declared, for one action. */
 export type Broker = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { JwtRules } from '../rest/authentication/by-jwt.ts';
-import { aKey, signed, startIssuer, type IssuedKey } from './issuer.ts';
+import { aKey, signed, startIssuer, type IssuedKey, someClaims } from './issuer.ts';
 
 export type Forgery = AsyncDisposable & {
   rules: JwtRules;
@@ -25,19 +25,13 @@ export async function startForgery(): Promise<Forgery> {
   const foreign = await aKey('ec');
   issuer.show([ec, rsa, unlisted]);
   forger.show([foreign]);
-  const claims = (more: Record<string, unknown> = {}) => ({
-    iss: 'https://issuer.test/',
-    aud: 'waybell',
-    sub: 'user-1',
-    jti: randomUUID(),
-    iat: nowS - 60,
-    exp: nowS + 3_600,
-    account: randomUUID(),
-    client_id: 'tms',
-    interface: 'shipper',
-    scope: 'webhooks:read webhooks:write admin',
-    ...more,
-  });
+  const claims = (more: Record<string, unknown> = {}) =>
+    someClaims({
+      account: randomUUID(),
+      interface: 'shipper',
+      scope: 'webhooks:read webhooks:write admin',
+      ...more,
+    });
   const byForger = (header: Record<string, unknown>) => signed(foreign, claims(), header);
   const unsigned = (header: Record<string, unknown>) => `${part({ typ: 'at+jwt', ...header })}.${part(claims())}.`;
   const publicKey = new TextEncoder().encode(await exportSPKI((await importJWK(rsa.shown)) as CryptoKey));

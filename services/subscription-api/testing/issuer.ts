@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { httpServer } from '@waybell/runtime/testing/server';
+import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { closeServer, listen } from '@waybell/runtime/health';
 
 export type IssuedKey = { kid: string; alg: string; privateKey: CryptoKey; shown: JWK };
 
@@ -16,24 +17,30 @@ export type Issuer = AsyncDisposable & {
 export async function startIssuer(): Promise<Issuer> {
   let shown: readonly IssuedKey[] | null = [];
   let asked = 0;
-  const server = createServer((_request, response) => {
+  const server = await httpServer((_request, response) => {
     asked += 1;
     response.statusCode = shown === null ? 500 : 200;
     response.setHeader('connection', 'close');
     response.end(JSON.stringify({ keys: shown?.map((key) => key.shown) }));
   });
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
   return {
-    jwksUrl: new URL(`http://127.0.0.1:${port}/keys`),
+    jwksUrl: new URL(`${server.url}/keys`),
     show: (keys) => (shown = keys),
     asked: () => asked,
-    [Symbol.asyncDispose]: () => closeServer(server),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
 export async function aKey(kid: string, alg = 'ES256'): Promise<IssuedKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, alg, privateKey, shown: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+/** Claims of a user's token, from a minute ago until in an hour; `more` says whose side and account they are. */
+export function someClaims(more: Record<string, unknown>): Record<string, unknown> {
+  const nowS = Math.floor(wallClockMs() / 1_000);
+  const about = { iss: 'https://issuer.test/', aud: 'waybell', sub: 'user-1', jti: randomUUID(), client_id: 'tms' };
+  return { ...about, iat: nowS - 60, exp: nowS + 3_600, ...more };
 }
 
 /** A JWT with these claims; `header` replaces what says how it is signed. */

@@ -5,8 +5,9 @@ import { copiesOf } from '@waybell/delivery-log/write/write-outcomes';
 import { normalizedKey } from '@waybell/events/keys';
 import type { ByHand } from '@waybell/line/outcomes';
 import { messageGuid } from '@waybell/notifications/message-guid';
-import { copyAll } from '@waybell/runtime/postgres';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { copyAll } from '@waybell/runtime/postgres';
 
 type What = {
   account: string;
@@ -30,7 +31,8 @@ export async function logDelivery(
   { account, client = 'default', interface: interfaceName, mark, byHand, ...given }: What,
 ): Promise<LoggedDelivery> {
   const { event = randomUUID() } = given;
-  const subscription = given.subscription ?? (await subscriptionOf(postgres, [account, client, interfaceName, ACTION]));
+  const subscription =
+    given.subscription ?? (await subscriptionOf(postgres, { account, client, interface: interfaceName }));
   const { number } = given;
   const [subject, delivery] = [number ?? randomUUID(), messageGuid(event, subscription)];
   const key = { kind: number === undefined ? 'order_guid' : 'order_number', key: normalizedKey(subject) };
@@ -65,22 +67,16 @@ export async function logDelivery(
   return { subject, event, delivery };
 }
 
-async function subscriptionOf(postgres: pg.Pool, whose: string[]): Promise<string> {
+async function subscriptionOf(
+  postgres: pg.Pool,
+  { account, client, interface: side }: Required<Pick<What, 'account' | 'client' | 'interface'>>,
+): Promise<string> {
   const { rows } = await postgres.query<{ guid: string }>(
     `select guid from waybell.subscriptions where account_guid = $1 and client_id = $2 and interface = $3 and action = $4
      order by ended_at desc nulls first limit 1`,
-    whose,
+    [account, client, side, ACTION],
   );
-  return rows[0]?.guid ?? (await endedSubscription(postgres, whose));
-}
-
-async function endedSubscription(postgres: pg.Pool, whose: string[]): Promise<string> {
-  const guid = randomUUID();
-  await postgres.query(
-    `insert into waybell.subscriptions (account_guid, client_id, interface, action, guid, callback_url,
-       verification_token_sealed, verification_token_key_id, ended_at)
-     values ($1, $2, $3, $4, $5, 'https://hooks.test', '\\x00', 'k', now())`,
-    [...whose, guid],
+  return (
+    rows[0]?.guid ?? (await subscribe(postgres, { account, client, interface: side, action: ACTION, isEnded: true }))
   );
-  return guid;
 }

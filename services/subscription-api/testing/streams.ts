@@ -2,12 +2,12 @@ import type { Action } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
 import { connectRedis, type Redis } from '@waybell/runtime/redis';
 import type { KeyRing } from '@waybell/runtime/secrets';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import type { Database } from '../database.ts';
 import type { ListenerLimits } from '../listeners.ts';
 import { awaitEnds } from '../rest/deliveries/await-ends.ts';
 import { serveListeners, type ServeListenersOptions } from '../rest/listeners/listeners.ts';
 import { streamCapacity, type StreamLimits } from '../rest/live/event-stream.ts';
-import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { openLive } from '../rest/live/live.ts';
 
 export type LiveSettings = Partial<StreamLimits & { knownAgainMs: number; until: AbortSignal }>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Detour } from '@waybell/line/testing/detour';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { until } from '@waybell/runtime/testing/until';
 import type { Ledger } from '../../testing/ledger.ts';
 import { Load } from '../../testing/load.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Detour } from '@waybell/line/testing/detour';
+import { Detour } from '@waybell/runtime/testing/detour';
 import type { Ledger } from '../../testing/ledger.ts';
 import { besideTheDead } from '../beside-the-dead.ts';
 import type { Course, Fault } from '../fault.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { aSelfSignedCertificate } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 import { until } from '@waybell/runtime/testing/until';
 import { runWaybell } from '@waybell/cli/testing/run-waybell';
 import { startWaybell, type Running } from '../../testing/start-waybell.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
 import { receiver, stack } from '../stand.ts';
 import { created, lines, waybell } from './run.ts';
 
@@ -74,11 +74,11 @@ export function publish(): void {
       const carrier = await stack.client('carrier');
       await carrier.subscribe('order.created', receiver.url('/cut'));
       // Some of them, and by no means all.
-      await using proxy = await cuttableProxy(stack.brokerUrl, { passedBytes: 64 * 1_024 });
+      await using proxy = await Detour.to(stack.brokerUrl, { passedBytes: 64 * 1_024 });
       const events = Array.from({ length: EVENTS }, () => created(carrier.account));
       const publishing = waybell('publish', { input: lines(...events), env: { AMQP_URL: proxy.url } });
       await receiver.untilReceived('/cut', 1);
-      await proxy.cut();
+      await proxy.shut();
       const { code, stderr } = await publishing;
       expect(code).toBe(1);
       expect(linesNamed(stderr)).toEqual(events.map((_event, index) => index + 1));

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { connect, type ConfirmChannel } from 'amqplib';
 import { publishOptions } from '@waybell/line/broker/amqp-message';
@@ -10,7 +9,8 @@ import type { Publication } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { aDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { adminPort, receiver, stack } from '../stand.ts';
 import { created, waybell } from './run.ts';
 
@@ -109,18 +109,9 @@ export function rejected(): void {
         `select guid, generation from waybell.subscriptions where account_guid = $1`,
         [carrier.account],
       );
-      const delivery = publishDelivery({
-        guid: randomUUID(),
-        interface: 'carrier',
-        action: 'order.created',
-        subscription: rows[0]?.guid ?? '',
-        generation: Number(rows[0]?.generation),
-        event: randomUUID(),
-        attempt: 2,
-        createdAt: wallClockMs(),
-        beganAt: wallClockMs(),
-        body: Buffer.from('{"action":"order.created"}'),
-      });
+      const [{ guid, generation } = { guid: '', generation: '' }] = rows;
+      const at = { attempt: 2, createdAt: wallClockMs(), beganAt: wallClockMs() };
+      const delivery = publishDelivery(aDelivery({ subscription: guid, generation: Number(generation), ...at }));
       await failed({ queue: 'waybell.suspected.deliverer', exchange: 'waybell.returns' }, delivery);
       expect((await waybell('rejected retry --reason handler_failed')).code).toBe(0);
       const [request] = await receiver.untilReceived('/retried-delivery', 1);
@@ -195,12 +186,12 @@ export function rejected(): void {
     test('does not look empty while another command reads it, and gets everything back from one that is killed', async () => {
       await stack.upstream.publishRaw('carrier.order.created', Buffer.from('{'));
       await untilWaiting(1);
-      await using proxy = await cuttableProxy(stack.brokerUrl);
+      await using proxy = await Detour.to(stack.brokerUrl);
       const reader = await RejectedQueue.open(proxy);
       for await (const _rejected of reader.messages());
       const { code, stderr } = await waybell('rejected list');
       expect([code, stderr]).toEqual([1, expect.stringContaining('another command')]);
-      await proxy.cut();
+      await proxy.shut();
       await reader[Symbol.asyncDispose]();
       await untilListed(1);
     });

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { httpServer } from '@waybell/deliverer/testing/server';
+import { httpServer } from '@waybell/runtime/testing/server';
 import type { Authority } from '@waybell/runtime/testing/certificate';
 import type { Planted } from './planted.ts';
 import type { Subscribed, Witness } from './witness.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { aSelfSignedCertificate, type Authority } from '@waybell/runtime/testing/certificate';
-import { httpServer, tcpServer, tlsServer } from '@waybell/deliverer/testing/server';
+import { httpServer, tcpServer, tlsServer } from '@waybell/runtime/testing/server';
 import { authorizationOf } from './credentials.ts';
 import type { Planted } from './planted.ts';
 

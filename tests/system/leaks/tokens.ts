@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { anAuthority, type Authority } from '@waybell/runtime/testing/certificate';
-import { tlsServer } from '@waybell/deliverer/testing/server';
+import { tlsServer } from '@waybell/runtime/testing/server';
 import { aKey, signed } from '@waybell/subscription-api/testing/issuer';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Planted } from './planted.ts';

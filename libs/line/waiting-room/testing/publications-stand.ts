@@ -7,7 +7,8 @@ import { WaitingPublications } from '../waiting-publications.ts';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { createTestDatabase, PATIENT_MS, silentLog as log, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 
 /** The start of every process's clock, in milliseconds since the epoch. */
 const START = Date.UTC(2026, 0);

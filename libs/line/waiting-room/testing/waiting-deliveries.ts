@@ -3,6 +3,7 @@ import { wait, type Delivery, type EndpointRoom } from '../../delivery.ts';
 import { waitingIn } from '../postgres-waiting-store.ts';
 import type { RowKey } from '../waiting-store.ts';
 import type { WaitingPostgres, WaitingService } from '../waiting-connection.ts';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 const START = Date.parse('2026-11-20T09:30:00Z');
 
@@ -19,23 +20,13 @@ export const aDelivery = (what: Partial<Delivery> & Pick<Delivery, 'subscription
   ...what,
 });
 
-/** A subscription of an account of its own, or of this one, to whatever action is free; resolves with its guid. */
-export async function subscribeTo(
+/** A subscription of a client of its own, of an account of its own or of this one; resolves with its guid. */
+export function subscribeTo(
   postgres: Pick<WaitingPostgres, 'query'>,
   callbackUrl: string,
   account: string = randomUUID(),
 ): Promise<string> {
-  await postgres.query(`insert into waybell.accounts (guid, interface) values ($1, 'carrier') on conflict do nothing`, [
-    account,
-  ]);
-  const guid = randomUUID();
-  await postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, action, callback_url, verification_token_sealed,
-       verification_token_key_id, client_id)
-     values ($1, 'carrier', $2, 'order.created', $3, '\\x00', 'k', $4)`,
-    [guid, account, callbackUrl, guid],
-  );
-  return guid;
+  return subscribe(postgres, { account, client: randomUUID(), callbackUrl });
 }
 
 /**

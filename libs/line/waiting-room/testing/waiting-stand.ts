@@ -4,7 +4,8 @@ import { MemoryWaiting } from './memory-waiting-store.ts';
 import type { Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '../waiting-store.ts';
 import type pg from 'pg';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
-import { createTestDatabase, PATIENT_MS, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 
 export type KnownRoom = { isDue: boolean; isShut: boolean; changes: number; crashes: number };
 

@@ -1,36 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { exportSPKI, importJWK, UnsecuredJWT } from 'jose';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createAccount, updateAccount } from '../../accounts.ts';
 import { closeAccount, openAccount } from '../../close-account.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { aKey, signed, startIssuer, type IssuedKey, type Issuer } from '../../testing/issuer.ts';
+import { signUp, startApi } from '../../testing/api.ts';
+import { aKey, signed, startIssuer, type IssuedKey, type Issuer, someClaims } from '../../testing/issuer.ts';
 import type { JwtRules } from './by-jwt.ts';
 
 const path = '/v1/public/webhooks';
 const nowS = Math.floor(wallClockMs() / 1_000);
 
-let issuer: Issuer;
-let api: TestApi;
+const issuer = shared(() => startIssuer());
+const api = shared(() => startApi({ jwt: rulesOf(issuer) }));
 let keys: { ec: IssuedKey; rsa: IssuedKey; foreign: IssuedKey; unlisted: IssuedKey };
 
 beforeAll(async () => {
-  issuer = await startIssuer();
   const [ec, rsa, foreign] = [await aKey('ec'), await aKey('rsa', 'RS256'), await aKey('ec')];
   const unlisted = await aKey('es512', 'ES512');
   keys = { ec, rsa, foreign, unlisted };
   issuer.show([ec, rsa, unlisted]);
-  api = await startApi({ jwt: rulesOf(issuer) });
   // Fetching its keys has a limit of a few seconds: from here on they are known.
-  const token = await signed(ec, someClaims());
+  const token = await signed(ec, ourClaims());
   await until('the keys of the issuer are known', async () => (await ask(token)).status === 200);
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-  await issuer[Symbol.asyncDispose]();
 });
 
 function rulesOf({ jwksUrl }: Issuer): JwtRules {
@@ -46,31 +40,25 @@ function rulesOf({ jwksUrl }: Issuer): JwtRules {
   };
 }
 
-const someClaims = (more: Record<string, unknown> = {}) => ({
-  iss: 'https://issuer.test/',
-  aud: 'waybell',
-  sub: 'user-1',
-  jti: randomUUID(),
-  iat: nowS - 60,
-  exp: nowS + 3_600,
-  'https://platform.test/account': randomUUID(),
-  client_id: 'tms',
-  side: 'shipper',
-  scope: 'openid webhooks:read webhooks:write',
-  ...more,
-});
+const ourClaims = (more: Record<string, unknown> = {}) =>
+  someClaims({
+    'https://platform.test/account': randomUUID(),
+    side: 'shipper',
+    scope: 'openid webhooks:read webhooks:write',
+    ...more,
+  });
 
 const ask = (token: string, more: Partial<{ method: string; path: string; body: unknown }> = {}) =>
   api.ask(more.method ?? 'GET', more.path ?? path, { token, body: more.body });
 
 describe('a JWT', () => {
   test.each(['ec', 'rsa'] as const)('by a key of its issuer (%s) is an access token', async (name) => {
-    expect((await ask(await signed(keys[name], someClaims()))).status).toBe(200);
+    expect((await ask(await signed(keys[name], ourClaims()))).status).toBe(200);
   });
 
   test('is for several audiences, or typed in full, and still one', async () => {
-    expect((await ask(await signed(keys.ec, someClaims({ aud: ['other', 'waybell'] })))).status).toBe(200);
-    expect((await ask(await signed(keys.ec, someClaims(), { typ: 'application/at+jwt' }))).status).toBe(200);
+    expect((await ask(await signed(keys.ec, ourClaims({ aud: ['other', 'waybell'] })))).status).toBe(200);
+    expect((await ask(await signed(keys.ec, ourClaims(), { typ: 'application/at+jwt' }))).status).toBe(200);
   });
 
   const bad: [what: string, claims: Record<string, unknown>, detail: RegExp][] = [
@@ -99,32 +87,32 @@ describe('a JWT', () => {
     ['of no interface', { side: 'broker' }, /claim side /],
   ];
   test.each(bad)('%s answers 401 and says so', async (_what, claims, detail) => {
-    const answer = await ask(await signed(keys.ec, someClaims(claims)));
+    const answer = await ask(await signed(keys.ec, ourClaims(claims)));
     expect([answer.status, answer.body.detail]).toEqual([401, expect.stringMatching(detail)]);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="waybell", error="invalid_token", /);
   });
 
   test('may be as late as the leeway', async () => {
     const justNowS = Math.floor(wallClockMs() / 1_000);
-    expect((await ask(await signed(keys.ec, someClaims({ exp: justNowS - 1, nbf: justNowS + 1 })))).status).toBe(200);
+    expect((await ask(await signed(keys.ec, ourClaims({ exp: justNowS - 1, nbf: justNowS + 1 })))).status).toBe(200);
   });
 
   test('that is forged in any known way answers 401', async () => {
     const publicKey = new TextEncoder().encode(await exportSPKI((await importJWK(keys.rsa.shown)) as CryptoKey));
-    const good = await signed(keys.ec, someClaims());
+    const good = await signed(keys.ec, ourClaims());
     const [head = '', body = '', signature = ''] = good.split('.');
-    const other = Buffer.from(JSON.stringify(someClaims({ sub: 'admin' }))).toString('base64url');
+    const other = Buffer.from(JSON.stringify(ourClaims({ sub: 'admin' }))).toString('base64url');
     const forged: Record<string, string> = {
-      'signed by a stranger under a known name': await signed(keys.foreign, someClaims()),
-      'signed by nobody': new UnsecuredJWT(someClaims()).encode(),
+      'signed by a stranger under a known name': await signed(keys.foreign, ourClaims()),
+      'signed by nobody': new UnsecuredJWT(ourClaims()).encode(),
       'signed with the public key as a secret': await signed(
         { kid: 'rsa', alg: 'HS256', privateKey: publicKey },
-        someClaims(),
+        ourClaims(),
       ),
-      'by an algorithm not listed': await signed(keys.unlisted, someClaims()),
-      'that brings its own key': await signed(keys.foreign, someClaims(), { kid: 'mine', jwk: keys.foreign.shown }),
-      'of another type': await signed(keys.ec, someClaims(), { typ: 'JWT' }),
-      'of no type': await signed(keys.ec, someClaims(), { typ: undefined }),
+      'by an algorithm not listed': await signed(keys.unlisted, ourClaims()),
+      'that brings its own key': await signed(keys.foreign, ourClaims(), { kid: 'mine', jwk: keys.foreign.shown }),
+      'of another type': await signed(keys.ec, ourClaims(), { typ: 'JWT' }),
+      'of no type': await signed(keys.ec, ourClaims(), { typ: undefined }),
       'with other claims under the signature': [head, other, signature].join('.'),
       'without its signature': `${head}.${body}.`,
       'cut short': good.slice(0, -4),
@@ -135,7 +123,7 @@ describe('a JWT', () => {
 
   test('creates its account when it is the first, without any feature', async () => {
     const guid = randomUUID();
-    const claims = someClaims({ 'https://platform.test/account': guid.toUpperCase() });
+    const claims = ourClaims({ 'https://platform.test/account': guid.toUpperCase() });
     const tokens = await Promise.all([1, 2, 3].map(() => signed(keys.ec, claims)));
     const answers = await Promise.all(tokens.map((token) => ask(token)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -151,14 +139,14 @@ describe('a JWT', () => {
 
   test('creates nothing when it does not hold', async () => {
     const guid = randomUUID();
-    await ask(await signed(keys.foreign, someClaims({ 'https://platform.test/account': guid })));
+    await ask(await signed(keys.foreign, ourClaims({ 'https://platform.test/account': guid })));
     const { rows } = await api.store.postgres.query('select from waybell.accounts where guid = $1', [guid]);
     expect(rows).toEqual([]);
   });
 
   test('of the other interface than its account answers 401', async () => {
     const { guid } = await createAccount(api.store.postgres, { interface: 'carrier' });
-    const answer = await ask(await signed(keys.ec, someClaims({ 'https://platform.test/account': guid })));
+    const answer = await ask(await signed(keys.ec, ourClaims({ 'https://platform.test/account': guid })));
     expect(answer.status).toBe(401);
   });
 
@@ -169,7 +157,7 @@ describe('a JWT', () => {
       body: { callback_url: 'https://a.test/' },
     };
     const may = async (claims: Record<string, unknown>) => {
-      const token = await signed(keys.ec, someClaims({ scope: undefined, ...claims }));
+      const token = await signed(keys.ec, ourClaims({ scope: undefined, ...claims }));
       return [(await ask(token)).status, (await ask(token, subscribe)).status];
     };
     expect(await may({ scope: 'webhooks:read' })).toEqual([200, 403]);
@@ -179,7 +167,7 @@ describe('a JWT', () => {
   });
 
   test('without any claim that has scopes is told so, unless a setting gives it some', async () => {
-    const token = await signed(keys.ec, someClaims({ scope: undefined }));
+    const token = await signed(keys.ec, ourClaims({ scope: undefined }));
     const lacking = await ask(token);
     expect([lacking.status, lacking.body.detail]).toEqual([
       403,
@@ -194,7 +182,7 @@ describe('a JWT', () => {
   });
 
   test("is no token on the operators' interface, whatever its scopes", async () => {
-    const token = await signed(keys.ec, someClaims({ scope: 'admin webhooks:read' }));
+    const token = await signed(keys.ec, ourClaims({ scope: 'admin webhooks:read' }));
     expect((await ask(token)).status).toBe(200);
     expect((await api.admin.ask('GET', '/v1/admin/accounts', { token })).status).toBe(401);
   });
@@ -206,7 +194,7 @@ describe('a JWT', () => {
       path: `${path}/order.paid/subscribe`,
       body: { callback_url: 'https://a.test/' },
     });
-    const { body } = await ask(await signed(keys.ec, someClaims({ 'https://platform.test/account': guid })));
+    const { body } = await ask(await signed(keys.ec, ourClaims({ 'https://platform.test/account': guid })));
     expect(body.data.objects).toMatchObject([{ action: 'order.paid' }]);
   });
 
@@ -215,7 +203,7 @@ describe('a JWT', () => {
     broken.show(null);
     await using alone = await startApi({ beside: api, jwt: rulesOf(broken) });
     const { token } = await signUp(alone, { interface: 'shipper' });
-    const answer = await alone.ask('GET', path, { token: await signed(keys.ec, someClaims()) });
+    const answer = await alone.ask('GET', path, { token: await signed(keys.ec, ourClaims()) });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
     expect((await alone.ask('GET', path, { token })).status).toBe(200);
   });
@@ -223,7 +211,7 @@ describe('a JWT', () => {
 
 test('a JWT of a closed account is refused until the account is open again', async () => {
   const { guid } = await createAccount(api.store.postgres, { interface: 'shipper' });
-  const token = await signed(keys.ec, someClaims({ 'https://platform.test/account': guid }));
+  const token = await signed(keys.ec, ourClaims({ 'https://platform.test/account': guid }));
   expect((await ask(token)).status).toBe(200);
   await closeAccount(api.store.postgres, { account: guid, isDry: false });
   const refused = await ask(token);

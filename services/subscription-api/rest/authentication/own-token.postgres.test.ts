@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createConsoleLink, pruneConsoleLinks } from '../../console-links.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let operator: { guid: string; token: string };
 let carrier: { guid: string; token: string };
 
 beforeAll(async () => {
-  api = await startApi();
   operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   carrier = await signUp(api, { interface: 'carrier' });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 describe('GET /v1/token', () => {

@@ -1,11 +1,10 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { silentLog } from '@waybell/runtime/testing/database';
-import { closeServer, listen } from '@waybell/runtime/health';
+import { silentLog } from '@waybell/runtime/testing/patience';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { answerProblems } from '../http/problem.ts';
 import { consoleRoutes, type ConsoleSettings } from './console.ts';
 
@@ -116,10 +115,6 @@ async function serve(settings: ConsoleSettings, { files = folder, parents = [] a
   app.use(consoleRoutes({ settings, parents }, files));
   app.use((_request, response) => void response.status(404).end());
   app.use(answerProblems(silentLog));
-  const server = createServer(app);
-  const { port } = await listen(server, { host: '127.0.0.1', port: 0 });
-  return {
-    ask: (path: string) => fetch(`http://127.0.0.1:${port}/${path}`, { redirect: 'manual' }),
-    [Symbol.asyncDispose]: () => closeServer(server),
-  };
+  const server = await httpServer(app);
+  return { ...server, ask: (path: string) => fetch(`${server.url}/${path}`, { redirect: 'manual' }) };
 }

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { readCredentials } from '@waybell/notifications/receiver-credentials';
-import { keyRing, signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { keyRing, signUp, startApi } from '../../testing/api.ts';
 
 const path = '/v1/credentials/hooks.test';
 const authority = anAuthority('Test authority');
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 /** A certificate as it is put in. */
 function aCertificate(name: string): { chain: string; key: string } {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readCredentials } from '@waybell/notifications/receiver-credentials';
-import { keyRing, signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { keyRing, signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
 
 const SECRET = 's3cret-p4ssw0rd';
@@ -9,15 +10,7 @@ const basic = { username: 'waybell', password: SECRET };
 const oauth2 = { token_url: 'https://hooks.test/token?key=s3cret', client_id: 'waybell', client_secret: SECRET };
 const at = (host: string) => `/v1/credentials/${host}`;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 type Row = { guid: string; host: string; sealed: Buffer; key_id: string };
 

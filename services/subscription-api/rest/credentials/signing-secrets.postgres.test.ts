@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const path = '/v1/signing-secrets';
 const HOUR_MS = 3_600_000;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ overlapMs: HOUR_MS });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ overlapMs: HOUR_MS }));
 
 type Shown = { secret: string; created_at: string; expires_at: string | null };
 

@@ -1,8 +1,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { createTestDatabase, silentLog, type TestDatabase } from '@waybell/runtime/testing/database';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { awaitEnds } from './await-ends.ts';
 import { streamCapacity } from '../live/event-stream.ts';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
@@ -10,16 +10,11 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from '../../testing/live-stand.ts';
 import { aDelivered } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
+import { silentLog } from '@waybell/runtime/testing/patience';
 import { PullStand } from '../../testing/pull-stand.ts';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
-});
-
+const store = shared(() => createTestDatabase());
 let stand: PullStand | undefined;
 afterEach(async () => {
   await stand?.[Symbol.asyncDispose]();
@@ -143,15 +138,15 @@ describe('a request that waits', () => {
 
   test('outlasts a Postgres that is away for a while', async () => {
     const { url } = await borrowPostgres();
-    await using proxy = await cuttableProxy(url);
+    await using proxy = await Detour.to(url);
     const { host } = new URL(proxy.url);
     const { stand: ours, us } = await start({ through: (given) => given.replace(new URL(given).host, host) });
     const { next } = await ours.all(us, 'oldest');
     const asked = ours.page(us, `after=${next}&wait=20s`);
     await isWaited(ours);
-    await proxy.cut();
+    await proxy.shut();
     const guid = await ours.delivered(us, [aDelivered()]);
-    await proxy.restore();
+    await proxy.reopen();
     expect((await asked).objects.map((each) => each.guid)).toEqual([guid]);
   });
 });

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../../testing/api.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 /** The events of tests that were asked for, the latest last. */
 async function testsAskedFor(): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { createAccount } from '../../accounts.ts';
 import { countHours, HOUR_MS } from './statistics.ts';
@@ -12,20 +12,16 @@ import {
   LogStand,
   START,
 } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const MINUTE_MS = 60_000;
 const HOUR = START - (START % HOUR_MS);
 const NONE = { delivered: 0, retried: 0, given_up: 0, suppressed: 0 };
 const actions = ['order.created', 'order.updated'];
 
-let stand: LogStand;
+const stand = shared(() => LogStand.start());
 let reader: ClientReader;
 let subscription: string;
-
-beforeAll(async () => {
-  stand = await LogStand.start();
-});
-afterAll(() => stand[Symbol.asyncDispose]());
 
 beforeEach(async () => {
   const { guid } = await createAccount(stand.store.postgres, { interface: 'carrier' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../../testing/api.ts';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { createToken } from '../../tokens.ts';
 import {
@@ -12,18 +12,13 @@ import {
   LogStand,
   START,
 } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let api: TestApi;
-let stand: LogStand;
 let operator: string;
+const api = shared(() => startApi({ timeoutMs: 60_000 }));
+const stand = shared(() => LogStand.on(api.store));
 beforeAll(async () => {
-  api = await startApi({ timeoutMs: 60_000 });
-  stand = LogStand.on(api.store);
   ({ token: operator } = await signUp(api, { interface: 'shipper', scopes: ['admin'] }));
-});
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
 });
 
 /** A carrier with a current subscription to that URL. */

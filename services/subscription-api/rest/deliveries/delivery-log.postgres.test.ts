@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
 import type { Attempted } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
@@ -14,18 +14,11 @@ import {
   START,
 } from '@waybell/delivery-log/testing/log-stand';
 import { aDelivery, putDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let api: TestApi;
-let stand: LogStand;
-beforeAll(async () => {
-  // Only the test of its limit is about that.
-  api = await startApi({ timeoutMs: 60_000 });
-  stand = LogStand.on(api.store);
-});
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
-});
+// Only the test of its limit is about that.
+const api = shared(() => startApi({ timeoutMs: 60_000 }));
+const stand = shared(() => LogStand.on(api.store));
 
 type Whose = { token: string; account: string; client: string };
 

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import fc from 'fast-check';
 import type { Us } from '../../testing/live-stand.ts';
 import { aDelivered, aFailed, anExhausted } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 import { PullStand } from '../../testing/pull-stand.ts';
 
-let stand: PullStand;
+const stand = shared(() => PullStand.start());
 let us: Us;
-beforeAll(async () => {
-  stand = await PullStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
 /**
  * Has the rows of a delivery wait in Postgres before they are there, until they are let go. Its trigger stays, and no row waits for it
  * again: to drop it would lock tables that are still written, in another order.

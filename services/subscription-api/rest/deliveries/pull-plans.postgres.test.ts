@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { OLDEST } from '@waybell/delivery-log/read/commits';
 import { endedDeliveries } from '@waybell/delivery-log/read/ends';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered } from '@waybell/delivery-log/testing/log-stand';
 import { PullStand } from '../../testing/pull-stand.ts';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const OTHERS = 20_000;
 const OF_A_COMMIT = 100;
 
-let stand: PullStand;
-beforeAll(async () => {
-  stand = await PullStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
+const stand = shared(() => PullStand.start());
 /** Ends of another's within the last ten minutes, as many to each of its commits. */
 async function ofAnother(subscription: string): Promise<void> {
   const at = `now() - interval '10 minutes' * n / ${OTHERS}`;

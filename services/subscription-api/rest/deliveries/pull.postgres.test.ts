@@ -1,23 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { forget } from '@waybell/delivery-log/forget';
 import { messageGuid } from '@waybell/notifications/message-guid';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from '../../testing/live-stand.ts';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, DAY_MS } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 import { PullStand } from '../../testing/pull-stand.ts';
 
-let stand: PullStand;
+const stand = shared(() => PullStand.start());
 let us: Us;
-beforeAll(async () => {
-  stand = await PullStand.start();
-});
 beforeEach(async () => {
   us = await stand.someone();
 });
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
 const ask = (query: string) => stand.api.ask('GET', `/v1/deliveries?${query}`, { token: us.token });
 
 /** Deliveries in one commit, each delivered at its time; resolves with their guids. */

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startApi, type TestApi } from '../../testing/api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { startApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const docs = join(import.meta.dirname, '../../../../docs');
 const contracts = [
@@ -11,15 +12,7 @@ const contracts = [
   'schemas/carrier.damage.deleted.event.json',
 ];
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 describe('a document', () => {
   test.each(contracts)('%s is what docs/ has, and needs no token', async (path) => {

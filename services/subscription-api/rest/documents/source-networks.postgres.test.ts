@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { callbackTerms, startApi, type TestApi } from '../../testing/api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { callbackTerms, startApi } from '../../testing/api.ts';
 import { sourceNetworksHtml, sourceNetworks } from './source-networks.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ limits: { requestsPerMinute: 1, failuresPerMinute: 2 } });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ limits: { requestsPerMinute: 1, failuresPerMinute: 2 } }));
 
 describe('GET /v1/source-networks', () => {
   test('tells from where callbacks come and what they look like, without a token', async () => {

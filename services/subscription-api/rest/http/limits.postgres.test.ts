@@ -1,27 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { connectRedis } from '@waybell/runtime/redis';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
 import { aKey, signed, startIssuer } from '../../testing/issuer.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import { createToken, revokeToken } from '../../tokens.ts';
 
 const path = '/v1/public/webhooks';
 const limits = { requestsPerMinute: 3, failuresPerMinute: 2 };
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ limits, trustedProxies: ['127.0.0.0/8'] });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ limits, trustedProxies: ['127.0.0.0/8'] }));
 
 /** Each test has a network of its own, because all share one Redis. */
 function aNetwork(): (host: string) => Record<string, string> {
@@ -61,9 +54,9 @@ describe('a client', () => {
   });
 
   test('has its limit in each process while Redis is away', async () => {
-    await using proxy = await cuttableProxy((await borrowRedis()).url);
+    await using proxy = await Detour.to((await borrowRedis()).url);
     await using alone = await startApi({ beside: api, limits, redisUrl: proxy.url });
-    await proxy.cut();
+    await proxy.shut();
     const { token } = await signUp(alone, { interface: 'shipper' });
     for (let each = 0; each < 3; each += 1) expect((await alone.ask('GET', path, { token })).status).toBe(200);
     expectTooMany(await alone.ask('GET', path, { token }));

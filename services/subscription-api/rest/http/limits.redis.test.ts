@@ -4,8 +4,8 @@ import { connectRedis } from '@waybell/runtime/redis';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/database';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { sharedCounts } from './limits.ts';
 
 // No test comes near its end.
@@ -34,19 +34,19 @@ describe('sharedCounts', () => {
   });
 
   test('counts in this process while Redis is away, from the start or later, and together again after', async () => {
-    await using proxy = await cuttableProxy((await borrowRedis()).url);
-    await proxy.cut();
+    await using proxy = await Detour.to((await borrowRedis()).url);
+    await proxy.shut();
     const { redis, increment } = aReplica(proxy.url, `test:${randomUUID()}:`);
     await using _redis = redis;
     expect((await increment('a')).totalHits).toBe(1);
     expect((await increment('a')).totalHits).toBe(2);
-    await proxy.restore();
+    await proxy.reopen();
     await until('it is connected', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(1);
-    await proxy.cut();
+    await proxy.shut();
     expect((await increment('a')).totalHits).toBe(3);
     await until('it has heard that its connection is lost', () => redis.status !== 'ready');
-    await proxy.restore();
+    await proxy.reopen();
     await until('it is connected again', () => redis.status === 'ready');
     expect((await increment('a')).totalHits).toBe(2);
   });

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { signUp, startApi } from '../../testing/api.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createToken } from '../../tokens.ts';
 import { readLive, type LiveReader } from '../../testing/live-reader.ts';
@@ -11,21 +12,12 @@ import { readLive, type LiveReader } from '../../testing/live-reader.ts';
 /** For listeners that have, or had, a stream at the other process. */
 const SHORT_LIFE_MS = 600;
 
-let api: TestApi;
+const redis = shared(() => borrowRedis());
+const api = shared(() => startApi({ redisUrl: redis.url }));
 /** Another process, with other limits. */
-let other: TestApi;
-let redisUrl: string;
-
-beforeAll(async () => {
-  redisUrl = (await borrowRedis()).url;
-  api = await startApi({ redisUrl });
+const other = shared(() => {
   const listeners = { lifeMs: SHORT_LIFE_MS, answerLimitMs: 200, listenersPerClient: 2 };
-  other = await startApi({ redisUrl, beside: api, listeners });
-});
-
-afterAll(async () => {
-  await other?.[Symbol.asyncDispose]();
-  await api?.[Symbol.asyncDispose]();
+  return startApi({ redisUrl: redis.url, beside: api, listeners });
 });
 
 const url = 'https://hooks.test/';
@@ -144,7 +136,7 @@ describe('a callback to a listener', () => {
   });
 
   test('is answered 503 where as many as may wait do', async () => {
-    await using busy = await startApi({ redisUrl, beside: api, listeners: { waitingLimit: 1 } });
+    await using busy = await startApi({ redisUrl: redis.url, beside: api, listeners: { waitingLimit: 1 } });
     const us = await aCarrier();
     const { body: listener } = await listen(us);
     await using stream = await streamOf(us, listener.guid);
@@ -294,17 +286,17 @@ describe('a listener', () => {
 });
 
 test('while Redis is away callbacks to listeners are answered 503, and come to the same stream once it is back', async () => {
-  await using proxy = await cuttableProxy((await borrowRedis()).url);
+  await using proxy = await Detour.to((await borrowRedis()).url);
   await using alone = await startApi({ redisUrl: proxy.url, beside: api });
   const us = await aCarrier();
   const { body: listener } = await listen(us, {}, alone);
   await using stream = await streamOf(us, listener.guid, alone);
-  await proxy.cut();
+  await proxy.shut();
   expect(await callBack(us, { at: alone })).toMatchObject({
     status: 503,
     text: expect.stringContaining('unavailable'),
   });
-  await proxy.restore();
+  await proxy.reopen();
   const called = until('it goes through', async () => {
     const { status } = await callBack(us, { at: alone });
     return status !== 503 && status;

@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { partOf } from '@waybell/delivery-log/tables';
 import { latestOf } from './latest-entries.ts';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { LiveStand, type Us } from '../../testing/live-stand.ts';
 import { aDelivered, aFailed, anExhausted } from '@waybell/delivery-log/testing/log-stand';
 import { watchPlans } from '@waybell/runtime/testing/watch-plans';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const EARLIER = 5_000;
 
-let stand: LiveStand;
+const stand = shared(() => LiveStand.start());
 let us: Us;
 beforeAll(async () => {
-  stand = await LiveStand.start();
   us = await stand.someone();
 });
-afterAll(() => stand?.[Symbol.asyncDispose]());
 
 /** Adds entries over ten minutes that ended a minute and a half ago. */
 async function muchEarlier(): Promise<void> {

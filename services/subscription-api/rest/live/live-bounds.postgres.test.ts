@@ -1,23 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { mock } from 'node:test';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
-import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { createTestDatabase } from '@waybell/runtime/testing/database';
 import { revokeToken } from '../../tokens.ts';
 import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { LiveStand, type Us } from '../../testing/live-stand.ts';
 import { aFailed } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let store: TestDatabase;
-beforeAll(async () => {
-  store = await createTestDatabase();
-});
-afterAll(async () => {
-  await store?.[Symbol.asyncDispose]();
-});
-
+const store = shared(() => createTestDatabase());
 let stand: LiveStand | undefined;
 afterEach(async () => {
   mock.timers.reset();
@@ -110,17 +104,17 @@ describe('streams', () => {
   });
 
   test('stay open while Postgres is away, say so, and go on with what happened', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     const host = new URL(proxy.url).host;
     const { stand: ours, us } = await start({
       through: (url) => url.replace(new URL(url).host, host),
       live: { knownAgainMs: 200 },
     });
     await using reader = await ours.read(us);
-    await proxy.cut();
+    await proxy.shut();
     await until('it says so', () => reader.told.some(({ comment }) => comment?.includes('cannot be read')));
     const { delivery } = await ours.happens(us, [aFailed()]);
-    await proxy.restore();
+    await proxy.reopen();
     await until('it goes on', () => reader.of('attempt').some((data) => data['delivery_guid'] === delivery));
     expect(reader.state()).toBe('open');
   });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createToken } from '../../tokens.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { LiveReader } from '../../testing/live-reader.ts';
 import { LiveStand, type Us } from '../../testing/live-stand.ts';
 import { aDelivered, aDropped, aFailed, anExhausted } from '@waybell/delivery-log/testing/log-stand';
+import { shared } from '@waybell/runtime/testing/shared';
 
-let stand: LiveStand;
+const stand = shared(() => LiveStand.start());
 let us: Us;
-beforeAll(async () => {
-  stand = await LiveStand.start();
-});
-afterAll(() => stand?.[Symbol.asyncDispose]());
-
 const deliveriesIn = (reader: LiveReader) => reader.of('attempt').map((data) => data['delivery_guid']);
 const eventsIn = (reader: LiveReader) => reader.of('suppressed').map((data) => data['event_guid']);
 

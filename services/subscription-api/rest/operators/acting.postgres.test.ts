@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
+import { shared } from '@waybell/runtime/testing/shared';
+import { httpServer } from '@waybell/runtime/testing/server';
 import { readLive } from '../../testing/live-reader.ts';
 import { createConsoleLink } from '../../console-links.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createToken } from '../../tokens.ts';
@@ -17,18 +17,13 @@ const placeOf = (account: string, client = 'default') =>
   `/v1/admin/accounts/${account}/clients/${encodeURIComponent(client)}`;
 const unwrapped = (body: { data?: { object?: object } }): object => body.data?.object ?? body.data ?? body;
 
-let api: TestApi;
+const api = shared(() => startApi());
 let operator: { guid: string; token: string; tokenGuid: string };
 
 beforeAll(async () => {
-  api = await startApi();
   const made = await signUp(api, { interface: 'shipper', scopes: ['admin'], clientId: 'support' });
   const { body } = await api.admin.ask('GET', `/v1/admin/accounts/${made.guid}/tokens`, { token: made.token });
   operator = { ...made, tokenGuid: body.objects[0].guid };
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Calls the API as the operator, below the client's path. */
@@ -371,7 +366,7 @@ describe('behind a proxy that decodes paths, merges slashes and resolves dots', 
 });
 
 /** A proxy in front of that port which treats paths as nginx does where its `proxy_pass` has a path. */
-async function changingProxy(port: number) {
+function changingProxy(port: number) {
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const [path = '', query] = (request.url ?? '').split(/\?(.*)/s);
     const steps: string[] = [];
@@ -385,16 +380,5 @@ async function changingProxy(port: number) {
     const answer = await fetch(url, { headers: { authorization, connection: 'close' } });
     response.writeHead(answer.status, { connection: 'close' }).end(await answer.text());
   };
-  const proxy = createServer((request, response) => void pass(request, response));
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  // It listens on a port, so it has an AddressInfo.
-  const { port: own } = proxy.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${own}`,
-    async [Symbol.asyncDispose]() {
-      proxy.close();
-      await once(proxy, 'close');
-    },
-  };
+  return httpServer(pass);
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange } from '@waybell/line/topology';
-import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
 import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';
-import { cuttableProxy } from '@waybell/runtime/testing/cuttable-proxy';
+import { anEvent, startBroker } from '../../testing/broker.ts';
+import { Detour } from '@waybell/runtime/testing/detour';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const accounts = '/v1/admin/accounts';
 const json = { 'content-type': 'application/json' };
@@ -72,14 +73,12 @@ const unseen = ({ admin: { contract } }: TestApi, isOfTrouble: boolean) =>
       !contract.seen.has(answer) && !/^\w+ForClient /.test(answer) && / (429|50[013]) /.test(answer) === isOfTrouble,
   );
 
-let api: TestApi;
+const broker = shared(() => startBroker());
+const api = shared(() => startApi({ brokerUrl: broker.url }));
 let operator: { guid: string; token: string };
 let asks: Ask[];
-let broker: Broker;
 
 beforeAll(async () => {
-  broker = await startBroker();
-  api = await startApi({ brokerUrl: broker.url });
   operator = await signUp(api, { interface: 'shipper', scopes: ['admin'] });
   const { guid, token } = await signUp(api, { interface: 'shipper' });
   const subscribed = await api.ask('POST', '/v1/public/webhooks/order.paid/subscribe', {
@@ -91,10 +90,6 @@ beforeAll(async () => {
   await broker.reject({ body: Buffer.from('a') });
   const [{ id }] = await listedIn(1);
   asks = asksOf({ account: guid, token: body.objects[0].guid, subscription, rejected: id });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** The rejected messages, once there are so many. */
@@ -175,7 +170,7 @@ describe('admin-openapi.json', () => {
   });
 
   test('tells of the answers of each operation to one who asks too much, and while the database is away, or broken', async () => {
-    await using proxy = await cuttableProxy((await borrowPostgres()).url);
+    await using proxy = await Detour.to((await borrowPostgres()).url);
     await using failing = await startApi({
       limits: { requestsPerMinute: 1 + asksOfLine('').length + asks.length * 2 },
       through: (url) => url.replace(new URL(url).host, new URL(proxy.url).host),
@@ -192,10 +187,10 @@ describe('admin-openapi.json', () => {
       expect((await failing.admin.ask(method, path, { token, body })).status).toBe(501);
     await failing.store.postgres.query('alter table waybell.access_tokens rename to elsewhere');
     await askAll(500);
-    await proxy.cut();
+    await proxy.shut();
     await askAll(503);
     await askAll(429);
-    await proxy.restore();
+    await proxy.reopen();
     const documents = (answer: string) => /^get(AdminOpenApi|Root) /.test(answer);
     expect(unseen(failing, true).filter((answer) => !documents(answer))).toEqual([]);
   });

@@ -1,28 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createAccount } from '../../accounts.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import type { Ask } from '../../testing/ask.ts';
 import { documentedOperations } from '../../testing/documented-operations.ts';
 import { listTokens } from '../../tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const accounts = '/v1/admin/accounts';
 const webhooks = '/v1/public/webhooks';
 const guidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let api: TestApi;
+const api = shared(() => startApi());
 /** Asks the operators' interface with a token of the scope `admin`. */
 let ask: Ask;
 let operator: { guid: string; token: string };
 
 beforeAll(async () => {
-  api = await startApi();
   operator = await signUp(api, { interface: 'carrier', scopes: ['admin'] });
   ask = (method, path, more) => api.admin.ask(method, path, { token: operator.token, ...more });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 async function anAccount(features: string[] = []): Promise<string> {

@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+import { subscribe } from '@waybell/runtime/testing/subscribe';
+import { shared } from '@waybell/runtime/testing/shared';
+import { aDelivery, putDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let token: string;
 /** Has no subscription but that of its listener, and one delivery to that, which was given up. */
 let account: string;
@@ -17,26 +19,16 @@ let delivery: LoggedDelivery;
 const client = listenerClient('default', 'ann');
 
 beforeAll(async () => {
-  api = await startApi();
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
   ({ guid: account, token: own } = await signUp(api, { interface: 'shipper' }));
-  listening = randomUUID();
-  await api.store.postgres.query(
-    `insert into waybell.subscriptions (guid, interface, account_guid, client_id, action, callback_url,
-       verification_token_sealed, verification_token_key_id)
-     values ($1, 'shipper', $2, $3, 'order.created', 'https://api.test/v1/listeners/a/requests', '\\x00', 'k')`,
-    [listening, account, client],
-  );
+  const callbackUrl = 'https://api.test/v1/listeners/a/requests';
+  listening = await subscribe(api.store.postgres, { account, client, interface: 'shipper', callbackUrl });
   delivery = await logDelivery(api.store.postgres, {
     account,
     client,
     interface: 'shipper',
     mark: 'https://said.test/x',
   });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** Returns the answer, without and with listeners. */
@@ -93,17 +85,8 @@ describe('a listener is nobody’s subscription', () => {
   });
 
   test('among what waits', async () => {
-    await api.store.postgres.query(
-      `with target as (
-         select guid, account_guid as account, waybell.room_of(account_guid, callback_url) as room from waybell.subscriptions
-         where guid = $1
-       ), made as (
-         insert into waybell.deliverer_rooms (room, account, shut_since) select room, account, now() from target
-       )
-       insert into waybell.deliverer_waiting (room, made_at, id, subscription, why, properties, body)
-       select room, $2, gen_random_uuid() || ' 1', guid, 'hung', '{}', '{}' from target`,
-      [listening, wallClockMs()],
-    );
+    const waits = aDelivery({ subscription: listening, interface: 'shipper', createdAt: wallClockMs() });
+    await putDelivery(api.store.postgres, waits);
     const waiting = [expect.objectContaining({ subscription_guids: [listening] })];
     expect(await told(`waiting?account=${account}`, (body) => body.endpoints.objects)).toEqual([[], waiting]);
     expect(await told(`failing?account=${account}`, (body) => body.waiting.objects)).toEqual([[], waiting]);

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { statesOf } from '@waybell/line/broker/depth';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { onConnection } from '@waybell/line/operating/connect-once';
+import { statesOf } from '@waybell/line/broker/depth';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
-import { anEvent, startBroker, type Broker } from '../../testing/broker.ts';
+import { anEvent, startBroker } from '../../testing/broker.ts';
 
-let broker: Broker;
-let api: TestApi;
+const broker = shared(() => startBroker());
+const api = shared(() => startApi({ brokerUrl: broker.url }));
 let token: string;
 
 const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -35,18 +36,12 @@ const listed = async (query = ''): Promise<Record<string, string>[]> =>
   (await ask('GET', `rejected${query}`)).body.objects;
 
 beforeAll(async () => {
-  broker = await startBroker();
-  api = await startApi({ brokerUrl: broker.url });
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
 });
 
 beforeEach(async () => {
   await ask('POST', 'rejected/purge', { all: true, confirm: true });
   await untilIn(rejectedQueue, 0);
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 describe('queues', () => {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { shared } from '@waybell/runtime/testing/shared';
 import { createAccount } from '../../accounts.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
 import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';
 const unsubscribe = '/v1/public/webhooks/order.created/unsubscribe';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let token: string;
 /** A shipper called Acme, that was subscribed and is again, and its one delivery, which was given up. */
 let acme: { guid: string; name: string };
@@ -18,7 +19,6 @@ let delivery: LoggedDelivery;
 const ask = (path: string, method = 'GET'): Promise<Answer> => api.admin.ask(method, `/v1/admin/${path}`, { token });
 
 beforeAll(async () => {
-  api = await startApi();
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
   const { guid, token: own } = await signUp(api, { interface: 'shipper' });
   acme = { guid, name: 'Acme' };
@@ -31,10 +31,6 @@ beforeAll(async () => {
     interface: 'shipper',
     mark: 'https://said.test/x',
   });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 describe('why', () => {

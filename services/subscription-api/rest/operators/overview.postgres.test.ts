@@ -1,28 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { applicationName, connectPostgres } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
+import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
+import { shared } from '@waybell/runtime/testing/shared';
 import { runningServices } from '../../overview.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { startBroker, type Broker } from '../../testing/broker.ts';
-import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/database';
+import { signUp, startApi } from '../../testing/api.ts';
+import { startBroker } from '../../testing/broker.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';
 
-let broker: Broker;
-let api: TestApi;
+const broker = shared(() => startBroker());
+const api = shared(() => startApi({ brokerUrl: broker.url }));
 let token: string;
 
 beforeAll(async () => {
-  broker = await startBroker();
-  api = await startApi({ brokerUrl: broker.url });
   ({ token } = await signUp(api, { interface: 'carrier', scopes: ['admin'] }));
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 async function overview() {

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../../testing/api.ts';
 
 const callback_url = 'https://hooks.test/a?key=secret';
 const reason = 'the receiver is being moved';
 
-let api: TestApi;
+const api = shared(() => startApi());
 let operator: { guid: string; token: string };
 
 const ask = (method: string, path: string, body?: unknown) =>
   api.admin.ask(method, `/v1/admin/${path}`, { token: operator.token, body });
 
 beforeAll(async () => {
-  api = await startApi();
   operator = await signUp(api, { interface: 'carrier', scopes: ['admin'] });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
 });
 
 /** A carrier that is subscribed to an action. */

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { actions, actionsOf, findAction } from '@waybell/catalog/actions';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
@@ -11,15 +12,7 @@ const deprecated: Action = {
   deprecated: { since: '2026-01-01', sunset: '2027-01-01' },
 };
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ catalog: [...actions, deprecated] });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ catalog: [...actions, deprecated] }));
 
 const path = (action: string) => `/v1/webhooks/${action}/subscriptions/`;
 const subscribe = (token: string, action: string) => api.ask('POST', path(action), { token, body: { callback_url } });

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { actionsOf } from '@waybell/catalog/actions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { shared } from '@waybell/runtime/testing/shared';
+import { signUp, startApi } from '../../testing/api.ts';
 import type { Answer } from '../../testing/ask.ts';
 import { logDelivery } from '../../testing/logged-delivery.ts';
 import { createToken } from '../../tokens.ts';
@@ -13,15 +14,7 @@ const path = '/v1/subscriptions';
 const [one, other] = ['https://hooks.test/one', 'https://hooks.test/other'];
 const DAY_MS = 86_400_000;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 /** Returns the row of a subscription. */
 async function rowOf(guid: string) {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { actions, findAction } from '@waybell/catalog/actions';
+import { shared } from '@waybell/runtime/testing/shared';
 import { updateAccount } from '../../accounts.ts';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
 
 const deprecated: Action = {
@@ -14,15 +15,7 @@ const base = '/v1/public/webhooks';
 const callback_url = 'https://hooks.test/a';
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$/;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi({ catalog: [...actions, deprecated] });
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi({ catalog: [...actions, deprecated] }));
 
 const subscribe = (token: string, action: string, body: object = { callback_url }) =>
   api.ask('POST', `${base}/${action}/subscribe`, { token, body });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
+import { describe, expect, test } from '@jest/globals';
+import { signUp, startApi } from '../../testing/api.ts';
 import { createToken } from '../../tokens.ts';
+import { shared } from '@waybell/runtime/testing/shared';
 
 const path = '/v1/subscriptions';
 const body = { callback_url: 'https://hooks.test/a' };
@@ -10,15 +11,7 @@ const SUBSCRIBE = {
 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let api: TestApi;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-
-afterAll(async () => {
-  await api[Symbol.asyncDispose]();
-});
+const api = shared(() => startApi());
 
 describe.each(['shipper', 'carrier'] as const)('the subscriptions of a %s', (interfaceName) => {
   const subscribe = (token: string, action: string) =>

@@ -34,8 +34,8 @@ export const tlsServer = (options: ServerOptions, answer: RespondTo): Promise<Te
   );
 
 /** Answers with bytes: what a socket gets is up to `connected`. */
-export const tcpServer = (connected: (socket: Socket) => void): Promise<TestServer> =>
-  start(createTcpServer(connected), 'http');
+export const tcpServer = (connected: (socket: Socket) => void, { host = LOOPBACK } = {}): Promise<TestServer> =>
+  start(createTcpServer(connected), 'http', host);
 
 /** Answers the first bytes of each connection with these. */
 export const sayingServer = (text: string): Promise<TestServer> =>
