@@ -27,7 +27,7 @@ async function shownAfter(outcome: Outcome) {
 describe('the metrics of a step', () => {
   test('show a zero for each way out before any message has taken it, so that the first is an increase', async () => {
     const metrics = createMetrics('test');
-    lineMetrics(metrics).watchHeld('router', () => 7);
+    lineMetrics(metrics).watchInHand('router', () => 7);
     const ways = ['handled', 'repeated', 'rejected', 'suspected', 'given_back'];
     expect(await figuresOf(metrics)).toEqual({
       'waybell_messages_held{step="router"}': 7,

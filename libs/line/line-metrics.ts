@@ -12,7 +12,7 @@ export type StepResult = (typeof STEP_RESULTS)[number];
 export class LineMetrics {
   readonly #messages: CounterOnDemand<'step' | 'result'>;
   readonly #seconds: HistogramOnDemand<'step'>;
-  readonly #held = new Map<string, () => number>();
+  readonly #inHand = new Map<string, () => number>();
   readonly #routed: CounterOnDemand<'interface'>;
   readonly #deliveryBatches: CounterOnDemand<'step'>;
   readonly #batchMembers: CounterOnDemand<'step'>;
@@ -37,7 +37,7 @@ export class LineMetrics {
         help: 'Messages taken and not yet acknowledged',
         labelNames: ['step'],
       },
-      () => [...this.#held].map(([step, held]) => ({ labels: { step }, value: held() })),
+      () => [...this.#inHand].map(([step, count]) => ({ labels: { step }, value: count() })),
     );
     this.#routed = new CounterOnDemand(metrics, {
       name: 'waybell_deliveries_routed_total',
@@ -61,8 +61,8 @@ export class LineMetrics {
     });
   }
 
-  watchHeld(step: string, held: () => number): void {
-    this.#held.set(step, held);
+  watchInHand(step: string, count: () => number): void {
+    this.#inHand.set(step, count);
     // Prometheus misses the first increase of a counter that did not exist before; an alert would miss a single outage.
     for (const result of STEP_RESULTS) this.#messages.inc({ step, result }, 0);
   }

@@ -51,7 +51,7 @@ export type MessageHistory = {
   death?: Death;
 };
 
-/** Of a delivery or publication that a waiting room had, or may have. */
+/** Present for a delivery or publication that a waiting room had, or may have. */
 export type RoomHistory = {
   /** Present if it waited in a room. */
   waited?: WaitedFor;

@@ -87,23 +87,23 @@ describe('a batch that is compressed', () => {
   });
 });
 
-const text = fc.string({ unit: anyCharacter });
-const bytes = text.map((each) => Buffer.from(each));
+const anyText = fc.string({ unit: anyCharacter });
+const bytes = anyText.map((each) => Buffer.from(each));
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const answer = fc.record(
   {
     durationMs: fc.nat(),
     status: fc.nat(),
-    reason: text,
-    url: text,
-    ip: text,
+    reason: anyText,
+    url: anyText,
+    ip: anyText,
     firstByteMs: fc.nat(),
-    body: text,
-    brokenRule: text,
+    body: anyText,
+    brokenRule: anyText,
   },
   { requiredKeys: ['durationMs'] },
 );
-const outcome = fc.oneof(
+const anyOutcome = fc.oneof(
   fc
     .record({ body: maybe(bytes), byHand: maybe(fc.constant('test')), waited: maybe(fc.constant('full')) })
     .map((some) => ({ ...dropped, ...some })),
@@ -113,9 +113,9 @@ const outcome = fc.oneof(
   fc.record({ body: maybe(bytes), answer }).map((some) => ({ kind: 'delivered', ...facts, ...some, beganAt: 1 })),
   fc
     .record({
-      keys: fc.array(fc.record({ kind: text, key: text })),
-      receivers: fc.uniqueArray(text, { minLength: 1 }),
-      client: text,
+      keys: fc.array(fc.record({ kind: anyText, key: anyText })),
+      receivers: fc.uniqueArray(anyText, { minLength: 1 }),
+      client: anyText,
       kept: maybe(fc.record({ body: bytes })),
     })
     .map(({ client, kept, receivers, ...some }) => {
@@ -124,7 +124,7 @@ const outcome = fc.oneof(
       const event = kept && { accounts: receivers.slice(1), ...kept };
       return { kind: 'routed', ...of, ...some, receivers, deliveries, suppressed, kept: event };
     }),
-  fc.record({ detail: text, delivery: maybe(text) }).map((some) => ({
+  fc.record({ detail: anyText, delivery: maybe(anyText) }).map((some) => ({
     kind: 'rejected',
     ...of,
     keys: [{ kind: 'order_guid', key: 's' }],
@@ -132,7 +132,7 @@ const outcome = fc.oneof(
     reason: 'r',
     ...some,
   })),
-  fc.record({ client: text, delivery: maybe(text) }).map((some) => ({
+  fc.record({ client: anyText, delivery: maybe(anyText) }).map((some) => ({
     kind: 'deactivated',
     interface: 'carrier',
     action: 'order.created',
@@ -148,7 +148,7 @@ const outcome = fc.oneof(
 describe('readOutcomes', () => {
   test('reads what was written, whatever it says, compressed or not', () => {
     fc.assert(
-      fc.property(fc.array(outcome, { maxLength: 40 }), (outcomes) => {
+      fc.property(fc.array(anyOutcome, { maxLength: 40 }), (outcomes) => {
         expect(readOutcomes(writeOutcomes(outcomes))).toEqual(outcomes);
       }),
     );

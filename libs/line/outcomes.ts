@@ -137,7 +137,7 @@ export type Exhausted = DeliveryFacts & { kind: 'exhausted'; beganAt: number } &
 /** The delivery must not be sent any more, and no attempt was made. */
 export type Dropped = DeliveryFacts & { kind: 'dropped'; reason: DropReason };
 
-/** The end of a delivery, as the deactivator needs it. Published in batches (`delivery-ends.ts`) to `waybell.ends`. */
+/** The end of a delivery, as the deactivator needs it. Published in batches (`outcome-batch.ts`) to `waybell.ends`. */
 export type DeliveryEnd = {
   delivery: string;
   subscription: string;

@@ -101,7 +101,7 @@ class StepRunner<M> implements RunningStep {
         this.#runner.apply({ kind: 'back' });
       },
     });
-    const report = new StepReport(running, { log, metrics, held: () => main.inHand() + (rows?.inHand() ?? 0) });
+    const report = new StepReport(running, { log, metrics, inHand: () => main.inHand() + (rows?.inHand() ?? 0) });
     this.#runner = new EffectRunner(running, {
       ...tools,
       clock,

@@ -47,7 +47,7 @@ async function reported(report: Report<Message>) {
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
   const step = { name: 's', describe: () => ({ event: 'e' }) };
   const metrics = createMetrics('test');
-  new StepReport(step, { log, metrics, held: () => 0 }).record(report, () => 1_500);
+  new StepReport(step, { log, metrics, inHand: () => 0 }).record(report, () => 1_500);
   const figures = Object.entries(await figuresOf(metrics)).filter(([, figure]) => figure > 0);
   return { lines: lines.map((line) => JSON.parse(line)), figures: Object.fromEntries(figures) };
 }

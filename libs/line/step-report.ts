@@ -1,4 +1,4 @@
-/** What is visible of a step's work: a log line and metrics for each message (`StepReport`), and a span (`StepSpans`). */
+/** Shows a step's work to the outside: a log line and metrics for each message (`StepReport`), and a span (`StepSpans`). */
 import {
   type Attributes,
   type Context,
@@ -22,7 +22,7 @@ type ReportedStep<M> = {
   /** Returns ids of the message for its log line; never a body. */
   describe: (message: M) => Record<string, unknown>;
 };
-type StepReportOptions = { log: Log; metrics: Metrics; held: () => number };
+type StepReportOptions = { log: Log; metrics: Metrics; inHand: () => number };
 
 /**
  * Counts and logs the results of a step's messages. Successes are logged at debug level: the delivery log has them, and two lines
@@ -33,11 +33,11 @@ export class StepReport<M> {
   readonly #log: Log;
   readonly #metrics: LineMetrics;
 
-  constructor(step: ReportedStep<M>, { log, metrics, held }: StepReportOptions) {
+  constructor(step: ReportedStep<M>, { log, metrics, inHand }: StepReportOptions) {
     this.#step = step;
     this.#log = log;
     this.#metrics = lineMetrics(metrics);
-    this.#metrics.watchHeld(step.name, held);
+    this.#metrics.watchInHand(step.name, inHand);
   }
 
   /** Counts a published batch of this many deliveries. */

@@ -1,4 +1,4 @@
-/** What a receiver gets beside the body: headers and signatures; and how its URL is shown without secrets. */
+/** The request beside its body: headers and signatures; and its URL as it is shown, without secrets. */
 import { createHmac } from 'node:crypto';
 
 /** One request: the signed parts, and the other parts of its headers. */

@@ -1,4 +1,4 @@
-/** Which rejected messages an operator means: by id, reason or key. */
+/** Selects the rejected messages that an operator means: by id, reason or key. */
 import { decodeBody } from '@waybell/events/decode-body';
 import { isGuid } from '@waybell/events/guid';
 import { normalizedKey, unescaped } from '@waybell/events/keys';

@@ -51,12 +51,12 @@ const MOST_BYTES = 8 * 2 ** 20;
  * Publishes to one destination on a channel of its own: in the broker, a channel waits for each queue that it publishes to, so a
  * stalled queue would block everything else on that channel. Lives as long as its connection.
  *
- *   CONFIRMING ◀───────────────────────── it confirms, also what was given up ────────────────────────┐
- *     │                                                                                               │
- *     └── detectStall(): nothing confirmed for 2 s, though the broker answered later requests ──▶ STALLED ◀──┐
- *                                                                                                   │        │
- *         after 30 s, then ever later (up to 10 min), if nothing is unconfirmed: send() publishes ──┘─ PROBE ┘
- *         one message on a new channel                                                                 no confirm for 2 s
+ *                  detectStall(): no answer for 2 s, while the broker answered what was sent later
+ *   CONFIRMING ───────────────────────────────────────────────────────────────────────▶ STALLED
+ *       ▲                                                                                │   ▲
+ *       │                               send(), once all is answered: 30 s after the     │   │ no answer for 2 s
+ *       │                               stall began, then ever later, up to 10 min       ▼   │
+ *       └──────── in both states: a confirm, also of a message that was given up ────── PROBING: one message, on a new channel
  *
  * | while | `send()` | unconfirmed messages |
  * |---|---|---|

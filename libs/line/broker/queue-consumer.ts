@@ -37,9 +37,10 @@ const MANY_ACKNOWLEDGEMENTS = 30;
  * The prefetch of a consumer cannot be changed. So a queue that may send more gets another consumer, and a queue that shall send
  * less loses its newest: no message in hand has to go back, and the prefetches add up. One prefetch (`Prefetches`):
  *
- *   WANTED ── a consumer is opened ──▶ CONSUMING ── pause(), apply('shrink') ──▶ GIVEN UP ──▶ CANCELLED ──▶ dropped
- *                                                                                   │             when all it sent is settled
- *                            when it is full, so that no message is on its way to it, or at the next review, or paused
+ *   WANTED ─ opened ─▶ CONSUMING ─ apply(shrink), pause() ─▶ GIVEN UP ─ cancelled ─▶ CANCELLED ─ all it sent is settled ─▶ dropped
+ *
+ * One that is given up is cancelled when it is full, so that no message is on its way to it; at the latest at the next review, and
+ * at once by a pause.
  *
  * `openConsumers` calls `connected`, `disconnected` and `close`; the `QueueGroup` of its step calls the rest.
  */

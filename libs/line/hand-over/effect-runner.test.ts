@@ -52,7 +52,7 @@ class Running {
       { ...step, handle: (texts) => this.#handle(texts) },
       {
         clock,
-        report: new StepReport(step, { log, metrics, held: () => 0 }),
+        report: new StepReport(step, { log, metrics, inHand: () => 0 }),
         broker: {
           ...link.asBroker,
           send: (publication, onSettled) => {
