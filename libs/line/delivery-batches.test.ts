@@ -120,7 +120,7 @@ describe('a batch in its queue', () => {
   test('goes when its slow member is kept elsewhere, and that is let go when it is done with', async () => {
     const gate = aGate();
     const kept: string[] = [];
-    const lease: StoreRunning<unknown> = async ({ message }) => {
+    const storeRunning: StoreRunning<unknown> = async ({ message }) => {
       const body = message.body.toString();
       kept.push(body);
       return {
@@ -131,7 +131,7 @@ describe('a batch in its queue', () => {
       };
     };
     const line = await aLine(broker, {
-      tools: { lease },
+      tools: { storeRunning },
       // The broker sends nothing more before the batch is acknowledged.
       inHandLimit: limitOf(1),
       handle: async (body) => {

@@ -80,7 +80,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const deliveryMetrics = new DeliveryMetrics(metrics, { now, hasTraces: tracer !== undefined });
   return {
     step: deliveryMetrics.watch(step),
-    tools: { ...flow.tools, lease: openRequests.storeRunning, cut: () => requests[Symbol.asyncDispose]() },
+    tools: { ...flow.tools, storeRunning: openRequests.storeRunning, cut: () => requests[Symbol.asyncDispose]() },
     waits,
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };

@@ -118,7 +118,7 @@ function failures(place: Place, asked: Asked): Fault[] {
     case 'remember': {
       return [fault('redis away', `Redis does not take ${what} from ${name}`, () => remembered(place, asked))];
     }
-    case 'lease':
+    case 'store':
       return leaseFailures(place, asked, what);
     case 'acknowledge':
     case 'give back':

@@ -21,7 +21,7 @@ function slow({ setting, replica, ...place }: Place): Move[] {
     const told = apply(replica, [{ kind: 'slow', sources: new Set([source]) }], rules);
     const asked = told.inFlight.slice(replica.inFlight.length);
     // Only one, so that there is less to look at: each is put by itself.
-    if (asked.map((each) => each.kind === 'lease' && nameOf(each)).join() !== 'attempt 1 of A') return [];
+    if (asked.map((each) => each.kind === 'store' && nameOf(each)).join() !== 'attempt 1 of A') return [];
     const to = () => replaced({ setting, replica, ...place }, told);
     return [{ label: `a batch is in the hands of ${place.name} for long`, to }];
   });
@@ -39,14 +39,14 @@ function late(place: Place): Move[] {
 }
 
 /** It is in the room, and the replica has it from there. No other source has such a number. */
-export function leasing(place: Place, asked: Asked<'lease'>): World {
+export function leasing(place: Place, asked: Asked<'store'>): World {
   const { world, replica } = place;
   const put = putting(world, openRow(asked.parsed));
   const row = put.rows?.at(-1)?.what;
   if (row === undefined) throw new Error('what was put is there');
   const source = -asked.member;
-  const copy: Copy = { ...NEW_COPY, lane: 'queue', message: asked.message, row, lease: 'in time' };
-  const input = { kind: 'leased', member: asked.member, source } as const;
+  const copy: Copy = { ...NEW_COPY, lane: 'queue', message: asked.message, row, storeRunning: 'in time' };
+  const input = { kind: 'stored', member: asked.member, source } as const;
   return answered(
     { ...place, replica: { ...replica, held: new Map([...replica.held, [source, copy]]) } },
     asked,
@@ -56,9 +56,9 @@ export function leasing(place: Place, asked: Asked<'lease'>): World {
 }
 
 /** How it may fail to put one. */
-export function leaseFailures(place: Place, asked: Asked<'lease'>, what: string): Fault[] {
+export function leaseFailures(place: Place, asked: Asked<'store'>, what: string): Fault[] {
   const { world, name } = place;
-  const input = { kind: 'leased', member: asked.member, source: undefined } as const;
+  const input = { kind: 'stored', member: asked.member, source: undefined } as const;
   const unheard = [...world.unheard, openRow(asked.parsed)];
   return [
     fault('postgres away', `${name} cannot put ${what} into the room`, () => answered(place, asked, [input])),
@@ -73,7 +73,7 @@ export function leaseFaults(place: Place): Fault[] {
   const { replica, name } = place;
   return [...replica.held].flatMap(([source, copy]) => {
     if (copy.lease !== 'in time') return [];
-    const held = new Map([...replica.held, [source, { ...copy, lease: 'late' as const }]]);
+    const held = new Map([...replica.held, [source, { ...copy, storeRunning: 'late' as const }]]);
     return [fault('late', `${name} is late with ${nameOf(copy)}`, () => replaced(place, { ...replica, held }))];
   });
 }

@@ -131,7 +131,7 @@ function answers(place: Place, asked: Asked): Move[] {
       const to = () => remembered(place, asked, { remembered: withMarks(world.remembered, asked.marks) });
       return [{ label: `${name} remembers ${what}`, to }];
     }
-    case 'lease':
+    case 'store':
       return [{ label: `${name} puts ${what} into the room while it is under way`, to: () => leasing(place, asked) }];
     case 'acknowledge':
       return [{ label: `${name} acknowledges ${what}`, to: () => released(place, asked) }];

@@ -30,7 +30,7 @@ export type Replica = {
   broken?: string | undefined;
 };
 
-const ASKED = ['run', 'publish', 'put', 'remember', 'lease', 'acknowledge', 'give back'] as const;
+const ASKED = ['run', 'publish', 'put', 'remember', 'store', 'acknowledge', 'give back'] as const;
 type AskedKind = (typeof ASKED)[number];
 /** How far a batch that runs is: its recall is answered, and which of it were repeats; something of it has ended. */
 type Progress = { isRecalled?: true; repeats?: readonly number[]; hasBegun?: true };

@@ -50,7 +50,7 @@ function replicaKey({ state, held, inFlight, own, done, isNew, broken }: Replica
   for (const { id, parts: left } of state.members.values())
     if (left instanceof Parts) works.of(id, `part ${left.asked}`);
   for (const asked of inFlight) {
-    if (asked.kind === 'lease') works.of(asked.member, `lease ${messageKey(asked.message)}`);
+    if (asked.kind === 'store') works.of(asked.member, `store ${messageKey(asked.message)}`);
     else if ('members' in asked) {
       const what = togetherKey(asked, state);
       for (const member of asked.members) works.of(member, what);
@@ -124,8 +124,8 @@ function sourceKey({ size, open, back, isPartlyDone }: SourceInHand): string {
 }
 
 function memberKey(member: Member<Delivery>): string {
-  const { purpose, isWorthRemembering, isAbandoned, isLeaseAsked, failure } = member;
-  const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', isLeaseAsked && 'slow', failure && 'failed'];
+  const { purpose, isWorthRemembering, isAbandoned, isStoreRequested, failure } = member;
+  const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', isStoreRequested && 'slow', failure && 'failed'];
   return `${doorKey(member)} ${purpose} ${marks.filter(Boolean).join(' ')}`;
 }
 

@@ -31,7 +31,7 @@ export type HandOverTools<M = unknown> = {
   /** Puts into a room a publication that the broker does not take now. Resolves and rejects likewise. */
   putPublication?: (publication: Publication) => Promise<void>;
   /** Stores slow members of a batch; if absent, the batch waits for them. */
-  lease?: StoreRunning<M>;
+  storeRunning?: StoreRunning<M>;
   now?: () => number;
 };
 
@@ -183,7 +183,7 @@ export class EffectRunner<M> {
       if (taken.lane === 'queue' && messages.some(isRedelivered)) this.#noteRedelivered(id);
       if (this.#tools.spans !== undefined) messages = taken.traced = this.#tools.spans.begin(messages);
       sources.push({ id, lane: taken.lane, messages });
-      if (taken.size > 1 && this.#tools.lease !== undefined) this.#slow.watch();
+      if (taken.size > 1 && this.#tools.storeRunning !== undefined) this.#slow.watch();
     }
     if (sources.length > 0) this.apply({ kind: 'came', sources });
   }
@@ -210,8 +210,8 @@ export class EffectRunner<M> {
         return void this.#remember(effect);
       case 'put':
         return void this.#put(effect);
-      case 'lease':
-        return void this.#lease(effect);
+      case 'store':
+        return void this.#store(effect);
       case 'run':
         return this.#runs.add(effect, effect);
       case 'publish':
@@ -283,16 +283,16 @@ export class EffectRunner<M> {
     this.apply({ kind: 'remembered', members });
   }
 
-  async #lease({ member, message, parsed }: Do<'lease', M>): Promise<void> {
+  async #store({ member, message, parsed }: Do<'store', M>): Promise<void> {
     const { source: batchId = 0 } = this.#state.members.get(member) ?? {};
     const at = this.#inHand.get(batchId)?.at ?? this.#tools.clock.now();
-    const source = await this.#tools.lease?.({ message, parsed }, this.taking('queue').onCut);
+    const source = await this.#tools.storeRunning?.({ message, parsed }, this.taking('queue').onCut);
     if (source !== undefined) {
       const batch = this.#inHand.get(batchId);
       if (batch?.traced !== undefined) batch.traced = batch.traced.filter((each) => each !== message);
       this.#inHand.set(source.id, { source, size: 1, traced: [message], lane: 'queue', at });
     }
-    this.apply({ kind: 'leased', member, source: source?.id });
+    this.apply({ kind: 'stored', member, source: source?.id });
   }
 
   #report(report: Report<M>): void {

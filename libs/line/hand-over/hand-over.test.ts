@@ -52,18 +52,18 @@ describe('a batch with a member that takes long', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
     expect(step.returned('two')).toEqual(['report handled']);
-    expect(step.slow(1)).toEqual(['lease one']);
+    expect(step.slow(1)).toEqual(['store one']);
     expect(step.slow(1)).toEqual([]);
-    expect(step.leased('one', 2)).toEqual(['acknowledge 1']);
+    expect(step.stored('one', 2)).toEqual(['acknowledge 1']);
     expect(step.returned('one')).toEqual(['report handled', 'acknowledge 2']);
   });
 
   test('stays where nothing can keep it, and is asked for again', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
-    expect(step.slow(1)).toEqual(['lease one', 'lease two']);
-    expect(step.leased('one', undefined)).toEqual([]);
-    expect(step.slow(1)).toEqual(['lease one']);
+    expect(step.slow(1)).toEqual(['store one', 'store two']);
+    expect(step.stored('one', undefined)).toEqual([]);
+    expect(step.slow(1)).toEqual(['store one']);
   });
 
   test('and that has ended meanwhile stays where it is kept, and is recognised there', () => {
@@ -72,7 +72,7 @@ describe('a batch with a member that takes long', () => {
     step.returned('two');
     step.slow(1);
     expect(step.returned('one')).toEqual(['report handled', 'acknowledge 1']);
-    expect(step.leased('one', 2)).toEqual(['give back 2']);
+    expect(step.stored('one', 2)).toEqual(['give back 2']);
   });
 
   test('stays where it is kept if its batch was taken back, and not all that it causes got out before', () => {
@@ -83,7 +83,7 @@ describe('a batch with a member that takes long', () => {
     step.apply({ kind: 'flush due' });
     step.apply({ kind: 'cut', source: 1 });
     expect(step.sent('deliveries retry', 'unconfirmed')).toEqual([]);
-    expect(step.leased('one', 2)).toEqual(['give back 2']);
+    expect(step.stored('one', 2)).toEqual(['give back 2']);
     expect(step.sent('records record', 'confirmed')).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe('a batch with a member that takes long', () => {
     step.returned('two');
     step.slow(1);
     expect(step.returned('one', waits('later'))).toEqual(['put later']);
-    expect(step.leased('one', 2)).toEqual(['give back 2']);
+    expect(step.stored('one', 2)).toEqual(['give back 2']);
     expect(step.sent('later', 'confirmed')).toEqual(['report handled', 'acknowledge 1']);
   });
 
@@ -107,7 +107,7 @@ describe('a batch with a member that takes long', () => {
     const step = new ToldStep();
     step.take(1, 'one', 'two');
     step.slow(1);
-    step.leased('one', 2);
+    step.stored('one', 2);
     step.dependencyAway('one');
     expect(step.apply({ kind: 'outlasted' })).toEqual(['report given back', 'give back 2']);
     expect(step.returned('two')).toEqual(['report handled', 'acknowledge 1']);

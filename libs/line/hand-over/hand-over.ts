@@ -108,9 +108,9 @@ function apply<M>(transition: Transition<M>, input: Input): void {
     case 'flush due':
       return sendings.flush(transition);
     case 'slow':
-      return leaseSlowMembers(transition, input.sources);
-    case 'leased':
-      return adoptLease(transition, input);
+      return storeSlowMembers(transition, input.sources);
+    case 'stored':
+      return adoptStored(transition, input);
     default:
       return changed(transition, input);
   }
@@ -302,22 +302,22 @@ function loseSource<M>(transition: Transition<M>, id: number): void {
  * Moves a running member out of its slow batch, so that its neighbours can be acknowledged. Skips redelivered ones: another store
  * may be searched for those, and finding one there means that another process has it.
  */
-function leaseSlowMembers<M>({ state, effects }: Transition<M>, sources: ReadonlySet<number>): void {
+function storeSlowMembers<M>({ state, effects }: Transition<M>, sources: ReadonlySet<number>): void {
   for (const member of state.members.values()) {
-    if (!member.isRunning || member.isLeaseAsked || !sources.has(member.source)) continue;
+    if (!member.isRunning || member.isStoreRequested || !sources.has(member.source)) continue;
     if (member.message.deliveryCount > 0) continue;
-    member.isLeaseAsked = true;
+    member.isStoreRequested = true;
     // A running member was parsed.
-    effects.push({ kind: 'lease', member: member.id, message: member.message, parsed: member.parsed as M });
+    effects.push({ kind: 'store', member: member.id, message: member.message, parsed: member.parsed as M });
   }
 }
 
-/** Makes the lease the source of the member; from now on the lease is acknowledged. */
-function adoptLease<M>(transition: Transition<M>, { member: id, source }: Input & { kind: 'leased' }): void {
+/** Makes the stored copy the source of the member; from now on the copy is acknowledged. */
+function adoptStored<M>(transition: Transition<M>, { member: id, source }: Input & { kind: 'stored' }): void {
   const { state, effects } = transition;
   const member = state.members.get(id);
-  if (source === undefined) return void (member && (member.isLeaseAsked = false));
-  // It has left meanwhile, or is about to, perhaps unfinished: the lease may then be all that is left of it, or the row in which it waits.
+  if (source === undefined) return void (member && (member.isStoreRequested = false));
+  // It has left meanwhile, or is about to, perhaps unfinished: the copy may then be all that is left of it, or the row in which it waits.
   if (member === undefined || member.isAbandoned || isToWait(member))
     return void effects.push({ kind: 'give back', source, afterMs: 0 });
   const batch = state.sources.get(member.source);

@@ -58,8 +58,8 @@ export type Member<M> = {
   isWorthRemembering: boolean;
   /** Its handler is at work. */
   isRunning: boolean;
-  /** A lease was requested: another store is to have it instead of its batch. */
-  isLeaseAsked: boolean;
+  /** Its storing was requested: Postgres is to have it instead of its batch. */
+  isStoreRequested: boolean;
   /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'send alone';
   caused: readonly Outgoing[];
@@ -148,7 +148,7 @@ export type Arrived = { id: number; lane: Lane; messages: readonly Message[] };
  */
 export type Input =
   | { kind: 'came'; sources: readonly Arrived[] }
-  /** The source was taken back: its channel is closed, or its lease is over. */
+  /** The source was taken back: its channel is closed, or its claim has run out. */
   | { kind: 'cut'; source: number }
   /** The fingerprint remembered under each one's key: it was handled before. */
   | { kind: 'recalled'; members: readonly number[]; known: readonly (string | undefined)[] }
@@ -164,8 +164,8 @@ export type Input =
   | { kind: 'remembered'; members: readonly number[] }
   /** Batches that have been in hand for too long. */
   | { kind: 'slow'; sources: ReadonlySet<number> }
-  /** The lease that has the member now instead of its batch; undefined if there is none. */
-  | { kind: 'leased'; member: number; source: number | undefined }
+  /** The stored copy, which has the member now instead of its batch; undefined if it could not be stored. */
+  | { kind: 'stored'; member: number; source: number | undefined }
   /** Records have waited long enough for others. */
   | { kind: 'flush due' }
   | { kind: 'broker'; is: BrokerState }
@@ -184,7 +184,7 @@ export type Effect<M> =
   | { kind: 'put'; sending: number; what: Publication | Waiting; afterMs: number }
   | { kind: 'remember'; members: readonly number[]; marks: readonly Mark[] }
   /** Its handler takes long: put it into another store, so that its batch can be acknowledged. */
-  | { kind: 'lease'; member: number; message: Message; parsed: M }
+  | { kind: 'store'; member: number; message: Message; parsed: M }
   | { kind: 'acknowledge'; sources: readonly number[] }
   | { kind: 'give back'; source: number; afterMs: number }
   /** Another process has it already. */
@@ -248,7 +248,7 @@ export function addMember<M>({ state }: Transition<M>, source: number, lane: Lan
     isRepeat: false,
     isWorthRemembering: false,
     isRunning: false,
-    isLeaseAsked: false,
+    isStoreRequested: false,
     caused: NOTHING,
     underWay: 0,
     isSettling: false,

@@ -3,7 +3,7 @@ import type { Fate, Outgoing } from '../messages.ts';
 import { delivery, end, FAILED, LACKING, record, to, ToldStep, waits } from './told-step.ts';
 
 /** An effect whose result is outstanding: of a run first that of the recall, then that of the handler. */
-type Awaited = { what: 'recall' | 'run' | 'remember' | 'lease' | 'send' | 'flush'; text: string };
+type Awaited = { what: 'recall' | 'run' | 'remember' | 'store' | 'send' | 'flush'; text: string };
 
 const CHANGES: Input[] = [
   { kind: 'broker', is: 'away' },
@@ -100,10 +100,10 @@ export class Interleaving {
   #heard(effects: readonly string[]): void {
     for (const effect of effects) {
       const [, verb, what = ''] =
-        /^(run|remember|lease|publish|put|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(effect) ?? [];
+        /^(run|remember|store|publish|put|acknowledge|give back|forget) (.+?)(?: after \d+)?$/.exec(effect) ?? [];
       if (effect === 'flush later') this.#waiting.push({ what: 'flush', text: '' });
       else if (verb === 'run') this.#waiting.push({ what: 'recall', text: what });
-      else if (verb === 'remember' || verb === 'lease') this.#waiting.push({ what: verb, text: what });
+      else if (verb === 'remember' || verb === 'store') this.#waiting.push({ what: verb, text: what });
       else if (verb === 'publish' || verb === 'put') this.#waiting.push({ what: 'send', text: what });
       else if (verb !== undefined) this.#ended(Number(what), verb === 'acknowledge');
     }
@@ -125,20 +125,20 @@ export class Interleaving {
         return this.#heard(this.#step.remembered(...texts));
       case 'send':
         return this.#sent(texts, draw);
-      case 'lease':
-        for (const text of texts) this.#heard(this.#leased(text, draw));
+      case 'store':
+        for (const text of texts) this.#heard(this.#stored(text, draw));
         return;
       case 'flush':
         return this.#heard(this.#step.apply({ kind: 'flush due' }));
     }
   }
 
-  /** A lease is a source like any other, of that message alone. */
-  #leased(text: string, draw: number): string[] {
-    if (draw % 3 === 2) return this.#step.leased(text, undefined);
+  /** A stored copy is a source like any other, of that message alone. */
+  #stored(text: string, draw: number): string[] {
+    if (draw % 3 === 2) return this.#step.stored(text, undefined);
     const source = this.#sources.push([text]) - 1;
     this.#keptBy.set(text, source);
-    return this.#step.leased(text, source);
+    return this.#step.stored(text, source);
   }
 
   #recalled(texts: readonly string[], draw: number): string[] {
@@ -202,7 +202,7 @@ export class Interleaving {
   }
 
   #isSafe(text: string, source: number): boolean {
-    // The message is alone in its queue, or in its lease, which is a source of its own.
+    // The message is alone in its queue, or in its stored copy, which is a source of its own.
     if (this.#safe.has(text) || (this.#keptBy.get(text) ?? source) !== source) return true;
     if (this.#safe.has(`suspect ${text}`) || this.#safe.has(`rejected ${text}`)) return true;
     const caused = this.#caused.get(text);

@@ -140,8 +140,8 @@ export class ToldStep {
     return this.apply({ kind: 'slow', sources: new Set(sources) });
   }
 
-  leased(text: string, source: number | undefined): string[] {
-    return this.apply({ kind: 'leased', member: this.#member(text), source });
+  stored(text: string, source: number | undefined): string[] {
+    return this.apply({ kind: 'stored', member: this.#member(text), source });
   }
 
   /** The handler rejects for all of these. */
@@ -193,8 +193,8 @@ export class ToldStep {
 
   #sayOne(effect: Exclude<Effect<string>, { kind: 'run' | 'remember' | 'acknowledge' | 'report' }>): string {
     switch (effect.kind) {
-      case 'lease':
-        return `lease ${this.#text(effect.member)}`;
+      case 'store':
+        return `store ${this.#text(effect.member)}`;
       case 'publish':
         return this.#saySending(effect, effect.publication);
       case 'put':

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import tls from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
