@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { findAccount } from '@waybell/subscription-api/accounts';
-import { IS_HELD, subscriptionsHeld, type Held } from '@waybell/subscription-api/interrupted';
+import { IS_HELD_BACK, subscriptionsHeldBack, type HeldBack } from '@waybell/subscription-api/interrupted';
 import { accountCalled, namesOf, findAccountCalled, type NameOfAccount } from '../accounts.ts';
 import { counted } from '../in-words.ts';
 import { positive, readGuid } from '../options.ts';
@@ -8,7 +8,7 @@ import { print, report } from '../print.ts';
 import { withDatabase } from '../with-database.ts';
 
 const SERVER = '\nDATABASE_URL names the database; without it, the running stack is meant.\n';
-const CHOSEN = `${IS_HELD} and d.subscription in (select s.guid from waybell.subscriptions s
+const CHOSEN = `${IS_HELD_BACK} and d.subscription in (select s.guid from waybell.subscriptions s
   where ($1::uuid is null or s.account_guid = $1) and ($2::uuid is null or s.guid = $2))`;
 const RELEASE = `update waybell.due_deactivations d set is_released = true, due_at = now() where ${CHOSEN}`;
 // The next failure starts a new run: with the old one the rule of the window would apply again at once.
@@ -57,7 +57,7 @@ const choosing = (command: Command): Command =>
 async function list({ account, limit }: { account?: string; limit: number }): Promise<void> {
   const held = await withDatabase(process.env, async (postgres) => {
     const only = account === undefined ? undefined : (await findAccountCalled(postgres, account)).guid;
-    const found = await subscriptionsHeld(postgres, { account: only, limit });
+    const found = await subscriptionsHeldBack(postgres, { account: only, limit });
     const nameOf = await namesOf(
       postgres,
       found.map((each) => each.account),
@@ -69,7 +69,7 @@ async function list({ account, limit }: { account?: string; limit: number }): Pr
   if (held.length === limit) report(`there may be more: --limit ${limit * 10} shows them`);
 }
 
-function describe(held: Held, nameOf: NameOfAccount): string {
+function describe(held: HeldBack, nameOf: NameOfAccount): string {
   const { heldAt, offFrom, account, subscription, url, action, rule, delivery } = held;
   const cause = delivery === null ? '' : `by delivery ${delivery}`;
   const off = offFrom === null ? '' : `off from ${timeOf(offFrom)} until then: replay what came meanwhile`;

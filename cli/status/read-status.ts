@@ -7,7 +7,7 @@ import { isAlive } from '@waybell/stack/process-identity';
 import { readDepths } from '@waybell/stack/queue-depths';
 import { deliveriesPerMessage, readFigures, waitsFor } from '@waybell/stack/service-process';
 import type { ProcessEntry } from '@waybell/stack/stack-state';
-import { countHeld } from '@waybell/subscription-api/interrupted';
+import { countHeldBack } from '@waybell/subscription-api/interrupted';
 import { lastRelease } from '@waybell/subscription-api/last-release';
 import { waitingInAll, type WaitingInAll } from '@waybell/subscription-api/waiting-rooms';
 import { onDatabase } from '../with-database.ts';
@@ -93,7 +93,7 @@ async function attempt<T>(failure: string, read: () => Promise<T | undefined>): 
 async function readTables(database: ServerAddress): Promise<Pick<Status, 'waiting' | 'held' | 'release'>> {
   return onDatabase(database, async (postgres) => ({
     waiting: await waitingInAll(postgres),
-    held: await countHeld(postgres),
+    held: await countHeldBack(postgres),
     release: (await lastRelease(async (sql) => (await postgres.query(sql)).rows)) ?? null,
   }));
 }

@@ -2,7 +2,7 @@
 import type { Action, JsonSchema } from '@waybell/catalog/action';
 import { actionKey, reports } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
-import { asideHeaders } from '@waybell/line/messages';
+import { waybellHeaders } from '@waybell/line/messages';
 import {
   eventsExchange,
   operationsQueue,
@@ -152,16 +152,19 @@ const rejectedChannel = {
       headers: {
         type: 'object',
         properties: {
-          [asideHeaders.reason]: { type: 'string', description: 'Why, in one word of a closed list.' },
-          [asideHeaders.detail]: {
+          [waybellHeaders.reason]: { type: 'string', description: 'Why, in one word of a closed list.' },
+          [waybellHeaders.detail]: {
             type: 'string',
             description: 'Which place, as a JSON pointer, and what belongs there.',
           },
-          [asideHeaders.at]: { type: 'string', format: 'date-time' },
-          [asideHeaders.queue]: { type: 'string', description: 'The queue from which it was taken.' },
-          [asideHeaders.exchange]: { type: 'string', description: 'The exchange to which it was published.' },
-          [asideHeaders.routingKey]: { type: 'string', description: 'The routing key that it was published with.' },
-          [asideHeaders.user]: { type: 'string', description: 'The user that published it, if it said so (user_id).' },
+          [waybellHeaders.at]: { type: 'string', format: 'date-time' },
+          [waybellHeaders.queue]: { type: 'string', description: 'The queue from which it was taken.' },
+          [waybellHeaders.exchange]: { type: 'string', description: 'The exchange to which it was published.' },
+          [waybellHeaders.routingKey]: { type: 'string', description: 'The routing key that it was published with.' },
+          [waybellHeaders.user]: {
+            type: 'string',
+            description: 'The user that published it, if it said so (user_id).',
+          },
         },
       },
     },

@@ -3,7 +3,7 @@
  * queue and into a room, and how a message is read as one. All but its body travels in one compact property, the note.
  */
 import {
-  asideHeaders,
+  waybellHeaders,
   type Destination,
   isRejection,
   laterVersionOf,
@@ -113,7 +113,7 @@ export function publishInstead({ row }: Waiting): Publication {
 
 /** It comes back as one that may wait in its room. */
 function toWaitingQueue(waiting: Publication): Publication {
-  return { ...waiting, exchange: waitingExchange, headers: { [asideHeaders.mayWait]: 1, ...waiting.headers } };
+  return { ...waiting, exchange: waitingExchange, headers: { [waybellHeaders.mayWait]: 1, ...waiting.headers } };
 }
 
 /** Turns a delivery that waited into a message, as if it came from the queue of its action. */

@@ -186,7 +186,7 @@ export function largestIn(reason: string): number | undefined {
 }
 
 /** Headers on messages that the hand-over moved aside: where each came from and why it was moved. */
-export const asideHeaders = {
+export const waybellHeaders = {
   queue: 'waybell-queue',
   exchange: 'waybell-exchange',
   routingKey: 'waybell-routing-key',

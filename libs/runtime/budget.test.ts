@@ -4,7 +4,7 @@ import { settled } from './turned-clock.ts';
 
 function taking(room: Budget, ...amounts: number[]): number[] {
   const taken: number[] = [];
-  for (const amount of amounts) void room.take(amount).then(() => taken.push(amount));
+  for (const amount of amounts) void room.acquire(amount).then(() => taken.push(amount));
   return taken;
 }
 
@@ -14,8 +14,8 @@ describe('Budget', () => {
     const taken = taking(room, 8, 5, 2);
     await settled();
     expect(taken).toEqual([8]);
-    expect(room.takeNow(1)).toBe(false);
-    room.giveBack(8);
+    expect(room.tryAcquire(1)).toBe(false);
+    room.release(8);
     await settled();
     expect(taken).toEqual([8, 5, 2]);
   });
@@ -24,10 +24,10 @@ describe('Budget', () => {
     const room = new Budget(10);
     const taken = taking(room, 1, 100, 1);
     await settled();
-    room.giveBack(1);
+    room.release(1);
     await settled();
     expect(taken).toEqual([1, 100]);
-    room.giveBack(100);
+    room.release(100);
     await settled();
     expect(taken).toEqual([1, 100, 1]);
   });
@@ -35,14 +35,14 @@ describe('Budget', () => {
   test('is not taken by who gave up waiting, and is left to those behind', () => {
     const room = new Budget(10);
     const taken: string[] = [];
-    room.takeNow(8);
-    const giveUp = room.takeLater(5, () => taken.push('gave up'));
-    room.takeLater(2, () => taken.push('behind'));
+    room.tryAcquire(8);
+    const giveUp = room.acquireLater(5, () => taken.push('gave up'));
+    room.acquireLater(2, () => taken.push('behind'));
     expect(taken).toEqual([]);
     giveUp();
     expect(taken).toEqual(['behind']);
-    room.giveBack(10);
-    expect(room.takeNow(10)).toBe(true);
+    room.release(10);
+    expect(room.tryAcquire(10)).toBe(true);
     expect(taken).toEqual(['behind']);
   });
 });

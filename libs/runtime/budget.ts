@@ -12,22 +12,22 @@ export class Budget {
   }
 
   /** Returns false if too little is left or others wait. */
-  takeNow(amount: number): boolean {
+  tryAcquire(amount: number): boolean {
     if (this.#waiters.size > 0 || !this.#fits(amount)) return false;
     this.#taken += amount;
     return true;
   }
 
   /** Resolves when the amount is taken. */
-  async take(amount: number): Promise<void> {
-    if (this.takeNow(amount)) return;
-    await new Promise<void>((resolve) => this.takeLater(amount, resolve));
+  async acquire(amount: number): Promise<void> {
+    if (this.tryAcquire(amount)) return;
+    await new Promise<void>((resolve) => this.acquireLater(amount, resolve));
   }
 
   /**
    * Calls `onTaken` when the amount is taken. The returned function stops waiting and takes nothing; those behind may then fit.
    */
-  takeLater(amount: number, onTaken: () => void): () => void {
+  acquireLater(amount: number, onTaken: () => void): () => void {
     const waiter = { amount, onTaken };
     this.#waiters.add(waiter);
     return () => {
@@ -35,7 +35,7 @@ export class Budget {
     };
   }
 
-  giveBack(amount: number): void {
+  release(amount: number): void {
     this.#taken -= amount;
     this.#admit();
   }

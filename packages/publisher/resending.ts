@@ -108,12 +108,12 @@ export class Resending {
 
   #admit(pending: PendingEvent): void {
     const bytes = bytesOf(pending.event);
-    const leave = () => this.#budget.giveBack(bytes);
-    if (this.#budget.takeNow(bytes)) {
+    const leave = () => this.#budget.release(bytes);
+    if (this.#budget.tryAcquire(bytes)) {
       pending.leave = leave;
       return this.#send(pending);
     }
-    pending.leave = this.#budget.takeLater(bytes, () => {
+    pending.leave = this.#budget.acquireLater(bytes, () => {
       pending.leave = leave;
       // Events before it may just give up, and it with them.
       queueMicrotask(() => this.#send(pending));

@@ -49,7 +49,7 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
   function route(arrival: Arrival, found: FoundSubscriptions, taken: number): Fate {
     const fanOut = new FanOut(arrival, found, now());
     if (taken === 0) return { kind: 'done', caused: atOnce(fanOut) };
-    return { kind: 'done', caused: { next: () => fanOut.next(), end: () => budget.giveBack(taken) } };
+    return { kind: 'done', caused: { next: () => fanOut.next(), end: () => budget.release(taken) } };
   }
 
   /** Waits for budget. Keeps nothing meanwhile: what was found may take as much memory as the deliveries, so it is found again. */
@@ -57,16 +57,16 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
     let taken = 0;
     try {
       for (let wanted = needed; ;) {
-        await budget.take(wanted);
+        await budget.acquire(wanted);
         taken = wanted;
         const [found = []] = await findSubscriptions([arrival.event]);
         wanted = weigh(arrival, found);
         if (wanted <= taken) return route(arrival, found, taken);
-        budget.giveBack(taken);
+        budget.release(taken);
         taken = 0;
       }
     } catch (error) {
-      budget.giveBack(taken);
+      budget.release(taken);
       return { kind: 'failed', error };
     }
   }
@@ -78,7 +78,7 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
       const found = all[place];
       if (arrival === undefined || found === undefined) throw new Error('there is an answer for each event');
       const needed = weigh(arrival, found);
-      if (needed === 0 || budget.takeNow(needed)) end(route(arrival, found, needed));
+      if (needed === 0 || budget.tryAcquire(needed)) end(route(arrival, found, needed));
       else void routeLater(arrival, needed).then(end);
     };
   };

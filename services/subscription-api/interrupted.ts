@@ -34,7 +34,7 @@ type RuledSubscription = Pick<
 export type SwitchedOff = RuledSubscription & { switchedOffAt: number };
 
 /** A subscription that would be off, but so many were due at once that the fault may be ours. */
-export type Held = RuledSubscription & {
+export type HeldBack = RuledSubscription & {
   heldAt: number;
   /** Set if it had been switched off before the surge was noticed: it was off from then until it was held. */
   offFrom: number | null;
@@ -100,23 +100,26 @@ export async function subscriptionsSwitchedOff(
 }
 
 /** True for deactivations that are held (`services/deactivator/switch-off.sql`). */
-export const IS_HELD = 'd.held_at is not null and not d.is_released';
+export const IS_HELD_BACK = 'd.held_at is not null and not d.is_released';
 
 /** Finds subscriptions that are held now, of one account or of all, the earliest first. */
-export async function subscriptionsHeld(postgres: Queryable, { account, limit }: AccountQuery): Promise<Held[]> {
-  const { rows } = await postgres.query<Held>(
+export async function subscriptionsHeldBack(
+  postgres: Queryable,
+  { account, limit }: AccountQuery,
+): Promise<HeldBack[]> {
+  const { rows } = await postgres.query<HeldBack>(
     `select ${SUBSCRIPTION}, ${ms('d.held_at')} as "heldAt", ${ms('d.off_from')} as "offFrom", d.rule, d.delivery
      from waybell.due_deactivations d join waybell.subscriptions s on s.guid = d.subscription
-     where ${IS_HELD} and ${isOfAccount('s.account_guid')} order by d.held_at, s.guid limit $2`,
+     where ${IS_HELD_BACK} and ${isOfAccount('s.account_guid')} order by d.held_at, s.guid limit $2`,
     [account ?? null, limit],
   );
   return rows;
 }
 
 /** Counts the subscriptions that are held now. */
-export async function countHeld(postgres: Queryable): Promise<number> {
+export async function countHeldBack(postgres: Queryable): Promise<number> {
   const { rows } = await postgres.query<{ held: number }>(
-    `select count(*)::int as held from waybell.due_deactivations d where ${IS_HELD}`,
+    `select count(*)::int as held from waybell.due_deactivations d where ${IS_HELD_BACK}`,
   );
   return rows[0]?.held ?? 0;
 }

@@ -45,7 +45,7 @@ export function leasing(place: Place, asked: Asked<'store'>): World {
   const row = put.rows?.at(-1)?.what;
   if (row === undefined) throw new Error('what was put is there');
   const source = -asked.member;
-  const copy: Copy = { ...NEW_COPY, lane: 'queue', message: asked.message, row, storeRunning: 'in time' };
+  const copy: Copy = { ...NEW_COPY, lane: 'queue', message: asked.message, row, lease: 'in time' };
   const input = { kind: 'stored', member: asked.member, source } as const;
   return answered(
     { ...place, replica: { ...replica, held: new Map([...replica.held, [source, copy]]) } },
@@ -73,7 +73,7 @@ export function leaseFaults(place: Place): Fault[] {
   const { replica, name } = place;
   return [...replica.held].flatMap(([source, copy]) => {
     if (copy.lease !== 'in time') return [];
-    const held = new Map([...replica.held, [source, { ...copy, storeRunning: 'late' as const }]]);
+    const held = new Map([...replica.held, [source, { ...copy, lease: 'late' as const }]]);
     return [fault('late', `${name} is late with ${nameOf(copy)}`, () => replaced(place, { ...replica, held }))];
   });
 }

@@ -125,7 +125,12 @@ function sourceKey({ size, open, back, isPartlyDone }: SourceInHand): string {
 
 function memberKey(member: Member<Delivery>): string {
   const { purpose, isWorthRemembering, isAbandoned, isStoreRequested, failure } = member;
-  const marks = [isWorthRemembering && 'new', isAbandoned && 'abandoned', isStoreRequested && 'slow', failure && 'failed'];
+  const marks = [
+    isWorthRemembering && 'new',
+    isAbandoned && 'abandoned',
+    isStoreRequested && 'slow',
+    failure && 'failed',
+  ];
   return `${doorKey(member)} ${purpose} ${marks.filter(Boolean).join(' ')}`;
 }
 

@@ -4,7 +4,7 @@ import { queueDepths } from '@waybell/stack/queue-depths';
 import { DEAD_LETTER_TIMEOUT_MS } from '@waybell/stack/rabbitmq';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { openBatch } from '@waybell/line/delivery-batch';
-import { asideHeaders } from '@waybell/line/messages';
+import { waybellHeaders } from '@waybell/line/messages';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted, type Outcome } from '@waybell/line/outcomes';
 import { isForUpstream, outcomesExchange, rejectedQueue } from '@waybell/line/topology';
@@ -147,7 +147,7 @@ export class Ledger {
     await onChannel(this.#stack.brokerUrl, async (channel) => {
       for (const { content } of await takeAll(channel, OUTCOMES_COPY)) this.#outcomes.push(...readOutcomes(content));
       for (const rejected of await takeAll(channel, rejectedQueue)) {
-        const reason = String(rejected.properties.headers?.[asideHeaders.reason] ?? '');
+        const reason = String(rejected.properties.headers?.[waybellHeaders.reason] ?? '');
         for (const { messageId, body } of openBatch(readMessage(rejectedQueue, rejected)))
           this.#rejections.push({ messageId: String(messageId), reason, body: body.toString('latin1') });
       }

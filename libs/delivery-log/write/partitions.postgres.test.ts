@@ -85,7 +85,7 @@ test('a table that was detached and is to be kept after all takes records again'
   const record = aDelivered();
   await stand.write([record]);
   await stand.rows('alter table delivery_log.attempts detach partition delivery_log.attempts_20261120');
-  stand.partitions.lookAgain();
+  stand.partitions.forgetKnown();
   expect(await stand.write([aDelivered()])).toEqual([]);
   expect(await stand.rows('select from delivery_log.attempts')).toHaveLength(2);
 });

@@ -21,7 +21,7 @@ export type Partitions = {
   /** Resolves when there are partitions for records of these times. Throws RangeError for one too far ahead, or `Unavailable`. */
   ensure(times: readonly number[]): Promise<void>;
   /** Forgets which partitions exist: one was found missing. */
-  lookAgain(): void;
+  forgetKnown(): void;
   /** Creates partitions for the coming days and drops those before the oldest. Returns the names of the dropped ones. */
   turnOver(): Promise<string[]>;
 };
@@ -69,7 +69,7 @@ export function partitionsIn(postgres: Postgres, { days, bodyDays, now }: Partit
         await create(day);
       }
     },
-    lookAgain: () => known.clear(),
+    forgetKnown: () => known.clear(),
     async turnOver() {
       for (let day = today(); day <= today() + DAYS_AHEAD; day += 1) await create(day);
       const dropped: string[] = [];

@@ -36,7 +36,7 @@ type RefusedRecord = { outcome: Outcome; reason: string };
 export type WriteOutcomes = (outcomes: readonly Outcome[]) => Promise<readonly RefusedRecord[]>;
 
 type WriteOptions = {
-  partitions: Pick<Partitions, 'ensure' | 'lookAgain' | 'now' | 'oldest'>;
+  partitions: Pick<Partitions, 'ensure' | 'forgetKnown' | 'now' | 'oldest'>;
   figures: Pick<LogMetrics, 'written' | 'outdated'>;
   /** Limit of one statement. */
   timeoutMs: number;
@@ -73,7 +73,7 @@ export function writeOutcomesTo(postgres: Postgres, { partitions, figures, timeo
         return await copyAll(postgres, rows);
       } catch (error) {
         // Dropped at midnight or by hand, or missing from a restored backup: it is created again, if its day is still kept.
-        if (sqlStateOf(error) === NO_PARTITION) partitions.lookAgain();
+        if (sqlStateOf(error) === NO_PARTITION) partitions.forgetKnown();
         if (!isConflict(error) || conflicts > MOST_CONFLICTS) throw error;
       }
       left = await unwritten(postgres, left);

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ConsumeMessage, Options } from 'amqplib';
 import { toUtf8 } from '@waybell/events/decode-body';
-import { asideHeaders, type Death, type Message, type Publication } from '../messages.ts';
+import { waybellHeaders, type Death, type Message, type Publication } from '../messages.ts';
 import { isSuspectsQueue, rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 
 type ReadParts = Pick<ConsumeMessage, 'content' | 'properties'> & {
@@ -33,15 +33,15 @@ export function readMessage(queue: string, { content, fields, properties }: Read
   const before = wasRejected ? deathIn(headers['x-death'], 1) : undefined;
   const wasAside = isSuspect || wasRejected || isSuspectsQueue(death?.queue);
   const message: Message = {
-    queue: wasRejected ? text(headers[asideHeaders.queue]) || (before?.queue ?? '') : queue,
+    queue: wasRejected ? text(headers[waybellHeaders.queue]) || (before?.queue ?? '') : queue,
     exchange: wasAside
-      ? text(headers[asideHeaders.exchange]) || (before?.exchange ?? '')
+      ? text(headers[waybellHeaders.exchange]) || (before?.exchange ?? '')
       : (death?.exchange ?? fields.exchange),
-    routingKey: wasAside ? text(headers[asideHeaders.routingKey]) || (before?.routingKey ?? '') : fields.routingKey,
+    routingKey: wasAside ? text(headers[waybellHeaders.routingKey]) || (before?.routingKey ?? '') : fields.routingKey,
     body: ownBytes(content),
     // The broker overwrites a forged header, but only on redelivery.
     deliveryCount: fields.redelivered ? wholeNumber(headers['x-delivery-count'], 1) : 0,
-    failures: isSuspect ? wholeNumber(headers[asideHeaders.failures], 0) : 0,
+    failures: isSuspect ? wholeNumber(headers[waybellHeaders.failures], 0) : 0,
   };
   copy(message, 'messageId', properties.messageId);
   copy(message, 'type', properties.type);
@@ -50,12 +50,12 @@ export function readMessage(queue: string, { content, fields, properties }: Read
   copy(message, 'contentEncoding', properties.contentEncoding);
   const structured = headers === NO_HEADERS ? undefined : structuredContent({ content, properties });
   if (structured !== undefined) Object.assign(message, structured);
-  copy(message, 'userId', wasAside ? headers[asideHeaders.user] : properties.userId);
+  copy(message, 'userId', wasAside ? headers[waybellHeaders.user] : properties.userId);
   if (headers !== NO_HEADERS) {
     copy(message, 'traceparent', headers['traceparent']);
     copy(message, 'traceparents', headers['traceparents']);
-    if (headers[asideHeaders.cameBefore] === 1) message.cameBefore = true;
-    if (headers[asideHeaders.mayWait] === 1) message.mayWait = true;
+    if (headers[waybellHeaders.cameBefore] === 1) message.cameBefore = true;
+    if (headers[waybellHeaders.mayWait] === 1) message.mayWait = true;
   }
   if (isSuspect) message.isSuspect = true;
   if (death !== undefined) {
@@ -63,9 +63,9 @@ export function readMessage(queue: string, { content, fields, properties }: Read
     message.death = { reason, queue: diedIn, isOfPublisher };
     if (wasRejected)
       message.death.rejected = {
-        reason: text(headers[asideHeaders.reason]) || (before?.reason ?? 'unknown'),
-        detail: text(headers[asideHeaders.detail]),
-        at: text(headers[asideHeaders.at]),
+        reason: text(headers[waybellHeaders.reason]) || (before?.reason ?? 'unknown'),
+        detail: text(headers[waybellHeaders.detail]),
+        at: text(headers[waybellHeaders.at]),
       };
   }
   return message;

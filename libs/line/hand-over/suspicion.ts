@@ -18,7 +18,7 @@
  * split. A suspect for which the handler throws `FAILURES` times is rejected too.
  */
 import {
-  asideHeaders,
+  waybellHeaders,
   type Death,
   type Message,
   type Publication,
@@ -77,13 +77,13 @@ export function rejectionFor(error: unknown): Rejection {
 
 /** Publishes to the suspects lane of a step, where messages are taken one at a time. */
 export function publishSuspect(message: Message, step: string, failures: number): Publication {
-  return aside(message, suspectsExchange, step, { [asideHeaders.failures]: failures });
+  return aside(message, suspectsExchange, step, { [waybellHeaders.failures]: failures });
 }
 
 /** Publishes to the message's own queue; a delivery leaves in a batch of its own. */
 export function publishAlone(message: Message): Publication {
   const same = publishAgain(message, message);
-  return { ...same, headers: { [asideHeaders.cameBefore]: 1, ...same.headers } };
+  return { ...same, headers: { [waybellHeaders.cameBefore]: 1, ...same.headers } };
 }
 
 /** Publishes to the rejected queue: the original bytes, where they came from, the reason and the time. */
@@ -97,9 +97,9 @@ export function publishRejectedAgain(
   { reason, detail, at }: Required<Death>['rejected'],
 ): Publication {
   return aside(message, rejectedExchange, '', {
-    [asideHeaders.reason]: reason,
-    [asideHeaders.detail]: detail,
-    [asideHeaders.at]: at,
+    [waybellHeaders.reason]: reason,
+    [waybellHeaders.detail]: detail,
+    [waybellHeaders.at]: at,
   });
 }
 
@@ -111,10 +111,10 @@ function aside(
 ): Publication {
   const same = publishAgain(message, { exchange, routingKey });
   const origin = {
-    [asideHeaders.queue]: message.queue,
-    [asideHeaders.exchange]: message.exchange,
-    [asideHeaders.routingKey]: message.routingKey,
-    ...(message.userId !== undefined && { [asideHeaders.user]: message.userId }),
+    [waybellHeaders.queue]: message.queue,
+    [waybellHeaders.exchange]: message.exchange,
+    [waybellHeaders.routingKey]: message.routingKey,
+    ...(message.userId !== undefined && { [waybellHeaders.user]: message.userId }),
   };
   return { ...same, headers: { ...headers, ...origin, ...same.headers } };
 }

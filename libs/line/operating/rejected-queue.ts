@@ -8,7 +8,7 @@ import type { ServerAddress } from '@waybell/runtime/server-address';
 import { structuredContent } from '../broker/amqp-message.ts';
 import { closeInOrder, openChannel } from '../broker/broker-connection.ts';
 import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
-import { asideHeaders, type Destination, type Message } from '../messages.ts';
+import { waybellHeaders, type Destination, type Message } from '../messages.ts';
 import { rejectedQueue, rejectedReader } from '../topology.ts';
 import { connectOnce, withoutRight } from './connect-once.ts';
 
@@ -106,12 +106,12 @@ export function readRejected({ content, fields, properties }: WithRoute): Reject
   const said = (name: string) => textOf(headers[name]);
   const death = firstDeath(headers['x-death']);
   const origin = {
-    reason: said(asideHeaders.reason) ?? death?.reason ?? 'unknown',
-    detail: said(asideHeaders.detail) ?? '',
-    rejectedAt: said(asideHeaders.at) ?? '',
-    queue: said(asideHeaders.queue) ?? death?.queue ?? '',
-    exchange: said(asideHeaders.exchange) ?? death?.exchange ?? fields.exchange,
-    routingKey: said(asideHeaders.routingKey) ?? death?.routingKey ?? fields.routingKey,
+    reason: said(waybellHeaders.reason) ?? death?.reason ?? 'unknown',
+    detail: said(waybellHeaders.detail) ?? '',
+    rejectedAt: said(waybellHeaders.at) ?? '',
+    queue: said(waybellHeaders.queue) ?? death?.queue ?? '',
+    exchange: said(waybellHeaders.exchange) ?? death?.exchange ?? fields.exchange,
+    routingKey: said(waybellHeaders.routingKey) ?? death?.routingKey ?? fields.routingKey,
     messageId: textOf(properties.messageId),
   };
   const identity = createHash('sha256').update(JSON.stringify(origin)).update(content).digest('hex');
@@ -120,7 +120,7 @@ export function readRejected({ content, fields, properties }: WithRoute): Reject
     id: identity.slice(0, 10),
     ...others,
     ...given('messageId', messageId),
-    ...given('userId', said(asideHeaders.user)),
+    ...given('userId', said(waybellHeaders.user)),
     ...given('type', textOf(properties.type)),
     ...given('note', textOf(properties.correlationId)),
     ...given('contentType', textOf(properties.contentType)),

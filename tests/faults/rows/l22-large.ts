@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ConfirmChannel } from 'amqplib';
 import { readMessage } from '@waybell/line/broker/amqp-message';
 import { openBatch } from '@waybell/line/delivery-batch';
-import { asideHeaders } from '@waybell/line/messages';
+import { waybellHeaders } from '@waybell/line/messages';
 import { rejectedQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { messageGuidOf } from '../../actions/oracle/message-guid.ts';
@@ -168,7 +168,7 @@ async function takeRejected(channel: ConfirmChannel, count: number): Promise<Map
     async () => {
       const message = await channel.get(rejectedQueue, { noAck: true });
       if (message !== false) {
-        const reason = String(message.properties.headers?.[asideHeaders.reason]);
+        const reason = String(message.properties.headers?.[waybellHeaders.reason]);
         for (const { messageId, body } of openBatch(readMessage(rejectedQueue, message)))
           found.set(String(messageId), `${reason} ${body.length}`);
       }

@@ -24,7 +24,7 @@ import { failingOrigins, oldestUndelivered } from '../../failing.ts';
 import {
   interruptedSubscriptions,
   latestNotices,
-  subscriptionsHeld,
+  subscriptionsHeldBack,
   subscriptionsSwitchedOff,
 } from '../../interrupted.ts';
 import { waitingDestinations, waitingEndpoints } from '../../waiting-rooms.ts';
@@ -177,7 +177,7 @@ function addSwitchedOff(router: Router, { authenticate, database }: OperatorLogO
       const asked = readSwitchedOff(request);
       const objects = await database.askLog(async (postgres) => {
         await requireKnown(postgres, asked.account);
-        const entries = await subscriptionsHeld(postgres, asked);
+        const entries = await subscriptionsHeldBack(postgres, asked);
         return entries.map((await viewsOf(postgres, entries)).judged);
       });
       response.json({ objects });

@@ -5,7 +5,7 @@ import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { standingAt, type Stop, type SubscriptionEntry, type Switch } from '@waybell/delivery-log/read/subscriptions';
 import type { AuditNote } from '../../audit-log.ts';
 import type { FailingOrigin, Undelivered } from '../../failing.ts';
-import type { Interrupted, Held, SwitchedOff } from '../../interrupted.ts';
+import type { Interrupted, HeldBack, SwitchedOff } from '../../interrupted.ts';
 import type { WaitingDestination, WaitingEndpoint } from '../../waiting-rooms.ts';
 import type { WhyAnswer } from '../../why.ts';
 import { attemptView, deliveryView, eventView, moment, verdictView } from '../deliveries/history-view.ts';
@@ -64,7 +64,7 @@ export function operatorViews(accounts: Accounts) {
     switches: entry.switches.map(switchView),
   });
 
-  const judged = (entry: SwitchedOff | Held) => ({ ...judgedView(entry), account: called(entry.account) });
+  const judged = (entry: SwitchedOff | HeldBack) => ({ ...judgedView(entry), account: called(entry.account) });
 
   const endpoint = (entry: WaitingEndpoint) => ({
     account: called(entry.account),
@@ -137,7 +137,7 @@ const wholeAttempt = (entry: AttemptEntry) => ({
   answer: entry.answer,
 });
 
-const judgedView = (entry: SwitchedOff | Held) => ({
+const judgedView = (entry: SwitchedOff | HeldBack) => ({
   guid: entry.subscription,
   client_id: entry.client,
   interface: entry.interface,

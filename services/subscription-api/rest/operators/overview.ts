@@ -10,7 +10,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Database } from '../../database.ts';
 import { oldestUndelivered } from '../../failing.ts';
-import { countHeld } from '../../interrupted.ts';
+import { countHeldBack } from '../../interrupted.ts';
 import { countLately, countOff, runningServices, type RunningService } from '../../overview.ts';
 import { waitingEndpoints, waitingInAll } from '../../waiting-rooms.ts';
 import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
@@ -70,7 +70,7 @@ async function readTables(postgres: Queryable, sinceMs: number) {
   const { endpoints } = await waitingInAll(postgres);
   const longest = await waitingEndpoints(postgres, { limit: MOST_ENDPOINTS });
   const off = await countOff(postgres, sinceMs);
-  const held = await countHeld(postgres);
+  const held = await countHeldBack(postgres);
   const views = await viewsOf(postgres, longest);
   return {
     services,
