@@ -100,7 +100,8 @@ export class LogStand implements AsyncDisposable {
 
   /** Makes sure that there is this subscription, which says whose its deliveries are. */
   async own(of: Pick<Logging, 'interface' | 'subscription' | 'account' | 'client'>, action: string): Promise<void> {
-    await subscribe(this.store.postgres, { ...of, guid: of.subscription, action, isEnded: true });
+    const { interface: side, subscription: guid, account, client } = of;
+    await subscribe(this.store.postgres, { guid, interface: side, account, client, action, isEnded: true });
   }
 
   /** A subscription of the account's default client, which is never called; resolves with its guid. */

@@ -33,6 +33,11 @@ export function shared<T extends object>(start: () => T | Promise<T>): T {
     set: (_, name, value) => Reflect.set(read(), name, value),
     deleteProperty: (_, name) => Reflect.deleteProperty(read(), name),
     has: (_, name) => Reflect.has(read(), name),
+    ownKeys: () => Reflect.ownKeys(read()),
+    getOwnPropertyDescriptor(_, name) {
+      const own = Reflect.getOwnPropertyDescriptor(read(), name);
+      return own && { ...own, configurable: true };
+    },
     getPrototypeOf: () => Reflect.getPrototypeOf(read()),
   });
 }

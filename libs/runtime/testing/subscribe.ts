@@ -16,7 +16,7 @@ type What = Partial<Record<'guid' | 'account' | 'client' | 'action' | 'callbackU
  */
 export async function subscribe(postgres: Tables, what: What = {}): Promise<string> {
   const { guid = randomUUID(), account = randomUUID(), client = 'default', action = 'order.created' } = what;
-  const { callbackUrl = 'https://a.test/hook', generation = 1, isEnded = false } = what;
+  const { callbackUrl = 'https://a.test', generation = 1, isEnded = false } = what;
   const { sealed, keyId } = what.token ?? { sealed: Buffer.of(0), keyId: 'k' };
   await postgres.query(
     `with account as (

@@ -20,13 +20,14 @@ export const aDelivery = (what: Partial<Delivery> & Pick<Delivery, 'subscription
   ...what,
 });
 
-/** A subscription of a client of its own, of an account of its own or of this one; resolves with its guid. */
+/** A subscription of a client of its own, named by its guid, of an account of its own or of this one; resolves with its guid. */
 export function subscribeTo(
   postgres: Pick<WaitingPostgres, 'query'>,
   callbackUrl: string,
   account: string = randomUUID(),
 ): Promise<string> {
-  return subscribe(postgres, { account, client: randomUUID(), callbackUrl });
+  const guid = randomUUID();
+  return subscribe(postgres, { guid, account, client: guid, callbackUrl });
 }
 
 /**
