@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import tls, { createServer, type TLSSocket } from 'node:tls';
+import { createServer, type TLSSocket } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
