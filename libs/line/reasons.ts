@@ -4,7 +4,10 @@ export type ReasonMeaning = { meaning: string; remedy: string };
 const ANSWER_ITSELF =
   'Some receivers redirect once they have taken a request: look whether it arrived. Answer with a 2xx status; where the receiver cannot, put a relay before it that does.';
 
-/** Reasons of failed attempts: the closed list, in the order in which a request can fail. */
+/**
+ * Reasons of failed attempts: the closed list, in the order in which a request can fail. The deliverer's `failure-reason.ts` says which
+ * status and error code has which; a new one that is a timeout is one in its `endpoints/endpoint.ts` too.
+ */
 export const failureReasons = {
   credentials_unavailable: {
     meaning:

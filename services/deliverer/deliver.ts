@@ -105,14 +105,17 @@ const OLD_MS = 100;
  *                │                ├─ key missing ───────────────────▶ done: waits in the broker
  *                │                └─ admit ─┬─ not now ─────────────▶ done: waits in the room of its endpoint
  *                │                          ▼
- *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: a failed attempt
+ *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: a failed attempt (1)
  *                │                          ▲                  ▼                                     │
  *                │ target changed           │ target as it was │                                     ▼ token
  *                └──────── checkAgain ──────┘              Authorized ◀──────────────────────────────┘
  *                              ▲                               │
  *      over 100 ms in hand: ───┘                            attempt ─┬─ row claimed by another ──▶ done, without effects
- *      until admitted, or until                                      └─ result ──▶ done: its record, and the next attempt or the end
+ *      until admitted, or until                                      └─ result ──▶ done: its record, and the next attempt or the end (2)
  *      the token came
+ *
+ * (1) Or failed, where the fetching of the token failed for a reason of ours; or waits in the room of its endpoint, if the step closes.
+ * (2) Or waits in that room without a record, if the fault is our network's; or failed, if the result is an error of ours.
  */
 class DeliveryHandler {
   readonly #options: DeliverOptions;

@@ -307,7 +307,7 @@ function tooLarge({ publication }: PendingPublish, largest: number): TooLarge | 
   return length > largest ? new TooLarge(length, largest) : undefined;
 }
 
-/** A destination stalls when it has not confirmed for 2 s while the broker confirmed later publishes. */
+/** A destination stalls when it has answered nothing for 2 s while the broker answered later requests. */
 export const STALLED_MS = 2_000;
 const BACKOFF = { firstMs: 30_000, longestMs: 600_000 };
 

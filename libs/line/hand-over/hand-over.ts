@@ -30,6 +30,10 @@
  *             │      └─ some are to go back ───▶ IN HAND while these are sent to their queue alone
  *             └─ cut ─▶ another process has it: its members may finish, and it is forgotten
  *
+ * slow: a member that runs for long is stored as a row, which becomes its source, so that its batch can be acknowledged without it
+ * (`storeSlowMembers`). Beside the arrows, a thrown error or effects in parts settle a member at once, and a row that another process
+ * has by now closes it.
+ *
  * Each failure has one answer. A message that breaks the contract goes to the rejected queue. The step waits for a dependency
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass
  * (`suspicion.ts`).
@@ -326,7 +330,7 @@ function adoptStored<M>(transition: Transition<M>, { member: id, source }: Input
   if (batch !== undefined) leave(transition, batch);
 }
 
-/** Its puts may have become one row, which must not be settled then. */
+/** Its puts may have become one row, which must not be deleted then. */
 function isToWait<M>({ caused }: Member<M>): boolean {
   return caused.some(({ kind }) => kind === 'wait');
 }

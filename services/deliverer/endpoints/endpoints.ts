@@ -29,9 +29,9 @@ type EndpointsHooks = { clock: Clock; onCapacity?: (endpoint: string) => void } 
  * Who has what, and who calls whom:
  *
  *   the step's handler ── admit(key, origin, onAdmitted) ──▶ Endpoints ──▶ onAdmitted: granted, or full, hung, busy
- *   a granted request ─── end(speed) ──────────────────────▶    │
+ *   a granted request ─── end(speed), tooMuch ─────────────▶    │        (how long a 429 keeps others away: `Rest`)
  *   Drain's reader ────── demand(key) ─────────────────────▶    │        (rows for a room; with none, `awaitsCapacity` is set)
- *   Drain ─────────────── probeSlots, probeSoon, hungSince ▶    │
+ *   Drain ───── probeSlots, probeSoon, hungSince, isHung ──▶    │
  *   an endpoint's timer ─ #check ──────────────────────────▶    │        (silent request, probe due, end of a rest)
  *                                                               │ has
  *      ┌──────────────────┬──────────────────┬──────────────────┼──────────────────────┐

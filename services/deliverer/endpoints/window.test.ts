@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ResponseSpeed, Admission } from './endpoint.ts';
-import { Window, Rest } from './window.ts';
+import { Rest } from './known-endpoint.ts';
+import { Window } from './window.ts';
 import { settled } from '@waybell/runtime/turned-clock';
 import { keyOf, SomeEndpoints } from '../testing/endpoints.ts';
 

@@ -1,7 +1,7 @@
 import type { FailureReason } from '@waybell/line/reasons';
 import { codeOf, withCauses } from '@waybell/runtime/error-codes';
 
-/** Reasons come from statuses and error codes, never from the text of a message. */
+/** Reasons (`libs/line/reasons.ts` says what they mean) come from statuses and error codes, never from the text of a message. */
 export function reasonOfStatus(status: number): FailureReason {
   if (status >= 300 && status < 400) return 'redirect';
   if (status >= 400 && status < 500) return 'http_4xx';

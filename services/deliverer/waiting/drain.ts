@@ -46,16 +46,17 @@ const WARNING = 'waiting.away: what waits for endpoints waits on';
  *        │                       ▼               │                                         over end (EndRows), others move
  *        │                 handled, and deleted ─┘                                               │
  *        │                       ▼                                                               ▼
- *        └── released ──── leaving: nothing is in hand, no scan is under way, and there are no rows or no demand for them,
- *                                   or it has been claimed for long and others are due (`mustYield`)
+ *        └── released ──── leaving: nothing is in hand, no scan is under way, and there are no rows or no demand for them
+ *                                   (for 2 s, if only a slot lacks), or the drain is paused, or it has been claimed for
+ *                                   long and others are due (`mustYield`)
  *
- *   lost: the claim ended, or was not renewed ──▶ its rows in hand are cut: none of their effects is published
+ *   lost: the claim ended, or was not renewed ──▶ its rows in hand are cut, none of their effects is published ──▶ not claimed
  *
  * Everything that happens calls `#work`, and one round at a time does what has come together, each part by one statement:
  *
  *   delete handled rows ─▶ release rooms that are left ─▶ claim requested rooms ─▶ claim due rooms ─▶ again, if there is more
  *
- * A round that fails waits for the next poll, which comes once a second. Reads and scans run beside the rounds.
+ * What a failed round has not done is left to the next one, which comes with the next handled row or poll, within a second. Reads and scans run beside the rounds.
  */
 export class Drain {
   readonly #options: DrainOptions;
@@ -137,7 +138,7 @@ export class Drain {
     this.#work();
   }
 
-  /** Returns how long an endpoint's room had been shut when it was claimed; undefined if it was not, or was probed since. */
+  /** Returns for how long an endpoint's room has been shut, from before it was claimed; undefined if it was open then, or was probed since. */
   shutForMs(endpoint: string): number | undefined {
     const claimed = this.rooms.get(endpoint);
     if (claimed?.shutForMs === undefined || !claimed.isUnprobed) return undefined;
