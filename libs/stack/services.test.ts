@@ -98,7 +98,7 @@ describe('a setting', () => {
           keepAliveMs: 20,
           limits: { shipper: { handoverMs: 21, responseMs: 22 }, carrier: { responseMs: 23 } },
         },
-        waiting: { ofAccount: { rows: 24, bytes: 25 }, allBytes: 26, held: { messages: 32, bytes: 9 } },
+        waiting: { ofAccount: { rows: 24, bytes: 25 }, allBytes: 26, inHandLimit: { messages: 32, bytes: 9 } },
         redis: { timeoutMs: 27 },
       },
     ],
