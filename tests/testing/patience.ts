@@ -1,4 +1,4 @@
-/** Those of PATIENT, with the limit of a carrier's answer as it is shipped. */
+/** The settings of PATIENT, with the limit of a carrier's answer as it is shipped. */
 export const PATIENT_BUT_WITH_CARRIERS = {
   CONNECT_LIMIT: '45s',
   DATABASE_TIMEOUT: '60s',

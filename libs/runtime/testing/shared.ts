@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
-/** What was started last is disposed of first. */
+/** Disposed of from the last to the first. */
 const running: Partial<AsyncDisposable>[] = [];
 
 /**

@@ -27,7 +27,7 @@ type DataTableProps<T> = {
   keyOf: (row: T) => string;
 };
 
-/** Of a longer table, only the rows in sight are in the document. */
+/** Only the rows in sight of a longer table are in the document. */
 const MOST_ROWS = 200;
 const ROW_PX = 40;
 /** A table of fewer rows has no sort buttons where the window is narrow. */

@@ -174,12 +174,12 @@ export async function actFor(operator: Session, client: ActedFor): Promise<Sessi
 
 export const mayWrite = ({ scopes }: Session): boolean => scopes.includes('webhooks:write');
 
-type TokenOwner = Omit<Session, 'api' | 'view'>;
+type SessionOwner = Omit<Session, 'api' | 'view'>;
 
-const ownerOf = async (token: string, view: PageSettings['view']): Promise<TokenOwner> =>
+const ownerOf = async (token: string, view: PageSettings['view']): Promise<SessionOwner> =>
   readOwner(new URL(view === 'operator' ? 'v1/admin/token' : 'v1/token', root).href, token);
 
-async function readOwner(url: string, token: string): Promise<TokenOwner> {
+async function readOwner(url: string, token: string): Promise<SessionOwner> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).catch(() => {
     throw unreachable();
   });

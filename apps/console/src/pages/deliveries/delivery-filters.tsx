@@ -132,7 +132,7 @@ type FilterTextProps = FiltersProps & {
   example: string;
   /** The id of the list of suggestions. */
   list?: string;
-  /** What the field shows for the value in the address, and the value for what is typed; the same unless given. */
+  /** The text of the field for the value in the address, and the value for a typed text; the same unless given. */
   set?: string;
   read?: (text: string) => string;
 };

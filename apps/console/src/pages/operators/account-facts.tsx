@@ -130,7 +130,7 @@ export function AccountEnd({ account }: { account: Account }) {
   );
 }
 
-/** What ends with an account, by its name in the API. */
+/** Names in the API of all that ends with an account. */
 const ENDS = {
   subscriptions: 'Subscriptions',
   waiting: 'Waiting deliveries, dropped',

@@ -13,7 +13,7 @@ const route = getRouteApi('/queues');
 const POLL_EVERY_MS = 4_000;
 const MOST_ENDPOINTS = 200;
 
-/** What has not passed the line: messages in queues, publications that RabbitMQ does not accept, deliveries that wait for endpoints. */
+/** Shows all that has not passed the line: messages in queues, publications that RabbitMQ does not accept, deliveries that wait for endpoints. */
 export function QueuesPage() {
   const { dashboardUrl } = route.useRouteContext();
   return (
