@@ -14,7 +14,7 @@ const driver = `node_modules/(${DRIVERS.join('|')})/`;
 
 /** What makes connections, and nothing else does: one adapter per server, and who migrates. RabbitMQ's has a law of its own. */
 const ADAPTERS = [
-  '^libs/runtime/(postgres|postgres-client|redis|writable-host)\\.ts$',
+  '^libs/runtime/(postgres|redis|writable-host)\\.ts$',
   '^services/subscription-api/(database|migrate)\\.ts$',
 ];
 const TEST = '\\.test\\.ts$|/testing/';

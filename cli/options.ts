@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import { parseDurationMs } from '@waybell/runtime/duration';
 
 /** For an option that is a number of things. */

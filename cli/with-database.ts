@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import pg from 'pg';
 import { placeOf } from '@waybell/runtime/addresses';
-import { postgresClient } from '@waybell/runtime/postgres-client';
+import { postgresClient } from '@waybell/runtime/postgres';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { troubleWith, type AskedServer } from '@waybell/runtime/server-trouble';
 import { Unavailable } from '@waybell/runtime/unavailable';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isAttempted, type Delivered, type Failed, type Outcome, type Routed } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { accountGuid } from './workload.ts';
 
 /** The deliverer publishes batches of this size. */

@@ -189,5 +189,5 @@ export const COUNT_BUDGETS: Readonly<Record<string, number>> = {
   'Redis commands': 2.25,
   'rows written': 3.45,
   'WAL bytes': 1_300,
-  'files entered': 122,
+  'files entered': 70,
 };

@@ -69,7 +69,7 @@ export const log: Scenario = {
         rounds: { ...Object.fromEntries(runs), sizes },
         tables: [speedTable(runs), costTable(sizes, deliveries)],
         checks: [
-          { what: 'attempts a second', figure: perSecond(runs, 'attempts'), bar: { atLeast: 90_000 } },
+          { what: 'attempts a second', figure: rateOf(runs, 'attempts'), bar: { atLeast: 90_000 } },
           {
             what: 'attempts a second, of COPY',
             figure: ratios(runs, 'attempts', 'COPY', (each) => each.perSecond),
@@ -162,7 +162,7 @@ async function sizesOf({ postgres }: PostgresStand): Promise<Size[]> {
   return rows;
 }
 
-function perSecond(runs: LogResults, name: string) {
+function rateOf(runs: LogResults, name: string) {
   return spread((runs.get(name) ?? []).map((each) => each.perSecond));
 }
 
@@ -173,7 +173,7 @@ function speedTable(runs: LogResults): Table {
     columns: ['', 'a second', 'CPU of the process, µs', 'CPU of Postgres, µs', 'WAL, bytes'],
     rows: [...runs.keys()].map((name) => [
       name,
-      perSecond(runs, name),
+      rateOf(runs, name),
       of(name, (each) => each.cpuMicros),
       of(name, (each) => each.postgresMicros),
       of(name, (each) => each.walBytes),
@@ -208,8 +208,8 @@ function costChecks(runs: LogResults, sizes: readonly Size[], deliveries: number
 }
 
 function totalOf(sizes: readonly Size[]): Omit<Size, 'table'> {
-  const total = (of: 'rows' | 'heapBytes' | 'indexBytes') => sizes.reduce((sum, each) => sum + each[of], 0);
-  return { rows: total('rows'), heapBytes: total('heapBytes'), indexBytes: total('indexBytes') };
+  const sumOf = (of: 'rows' | 'heapBytes' | 'indexBytes') => sizes.reduce((sum, each) => sum + each[of], 0);
+  return { rows: sumOf('rows'), heapBytes: sumOf('heapBytes'), indexBytes: sumOf('indexBytes') };
 }
 
 const EVERYBODY = { from: 0, to: 100_000, actionKeys: smallActionKeys };

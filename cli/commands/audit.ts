@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readAuditLog, type AuditNote } from '@waybell/subscription-api/audit-log';
 import { findAccountCalled, accountCalled } from '../accounts.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { forget } from '@waybell/delivery-log/forget';
 import type { AskedKey } from '@waybell/delivery-log/read/events';
 import { findAnything } from '@waybell/delivery-log/read/find-anything';
-import { normalizedKey } from '@waybell/events/keys';
+import { normalizedKey } from '@waybell/events/event';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { isOf } from '@waybell/rejected/selection';
 import type { Queryable } from '@waybell/runtime/postgres';

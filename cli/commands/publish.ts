@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { toUtf8 } from '@waybell/events/decode-body';
+import { toUtf8 } from '@waybell/events/read-event';
 import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { readEnvironment } from '@waybell/runtime/environment';
 import { openLine } from '../open-line.ts';

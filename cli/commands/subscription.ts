@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Interface } from '@waybell/catalog/action';
 import { actionsOf } from '@waybell/catalog/actions';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import { asClient, clientApi, type ApiCommandOptions, type ClientApi } from '../client-api.ts';
 import { collected, durationMs } from '../options.ts';
 import { print, report } from '../print.ts';

@@ -1,4 +1,4 @@
-import type { NamedState } from '@waybell/line/broker/depth';
+import type { NamedState } from '@waybell/line/broker/broker-connection';
 import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { messageOf } from '@waybell/runtime/server-trouble';

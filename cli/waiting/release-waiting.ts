@@ -1,4 +1,4 @@
-import { endWithoutAttempt } from '@waybell/deliverer/end-without-attempt';
+import { endWithoutAttempt } from '@waybell/deliverer/deliver';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
 import { isRejection, type Publication } from '@waybell/line/messages';

@@ -1,11 +1,9 @@
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { packChunk, unpackChunk } from './chunk.ts';
-import { ms, time } from './columns.ts';
+import { packChunk, unpackChunk, ms, time, numberOfKey, readKey } from './tables.ts';
 import { LATEST, type Cursor } from './read/cursor.ts';
 import { placesOf } from './read/deliveries.ts';
 import { eventsOfKey, hasKey, ofPlace, type AskedKey } from './read/events.ts';
-import { numberOfKey, readKey } from './tables.ts';
 
 /** Numbers of deleted rows; and of publications that wait for the broker, whatever they are about. */
 export type Forgotten = { events: number; bodies: number; answers: number; waiting: number; onItsWay: number };

@@ -4,7 +4,7 @@ import { forget } from './forget.ts';
 import { bodyIn, bodyOfDelivery } from './read/bodies.ts';
 import type { Outcome } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { anExhausted, aRouted, LogStand, START } from './testing/log-stand.ts';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 

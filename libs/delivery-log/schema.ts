@@ -1,5 +1,4 @@
-import { columnNameOf, typeOf, type Columns } from './columns.ts';
-import { identityOf, quotingOf, tableNames, tables } from './tables.ts';
+import { columnNameOf, typeOf, type Columns, identityOf, quotingOf, tableNames, tables } from './tables.ts';
 
 /**
  * Builds statements that create the tables of `tables.ts`, and add what existing ones lack. They can be repeated, and lock

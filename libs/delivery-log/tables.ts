@@ -3,7 +3,7 @@
  * each of its rows is made from. `columns.ts` has the kinds of columns, `schema.ts` the statements that create the tables.
  */
 import { hash } from 'node:crypto';
-import { normalizedKey } from '@waybell/events/keys';
+import { normalizedKey } from '@waybell/events/event';
 import {
   whyOf,
   type Answer,
@@ -15,7 +15,7 @@ import {
   type Routed,
   type Suppression,
 } from '@waybell/line/outcomes';
-import { column, optional, type Columns, type RowOf } from './columns.ts';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** The part of a record about one event and one account. */
 export type EventPart = {
@@ -297,4 +297,148 @@ export function quotingOf(name: TableName): readonly string[] {
 export function identityOf(name: TableName): readonly string[] {
   const { identity = [] }: { identity?: readonly string[] } = tables[name];
   return identity;
+}
+
+/**
+ * Describes columns of the log once, in `tables.ts`. Statements that copy and select, the types of rows read, and the tables in
+ * Postgres follow from it.
+ */
+
+/** The type of a column. In memory, a moment is milliseconds since the epoch, and a bigint its digits. */
+type ColumnKind = 'uuid' | 'text' | 'int' | 'smallint' | 'bigint' | 'moment' | 'uuid[]' | 'text[]' | 'jsonb' | 'bytea';
+
+/** A column written from a record `R` and read as `V`. */
+type Column<R, V> = {
+  kind: ColumnKind;
+  /** Whether the column is not null. */
+  isGiven: boolean;
+  /** Throws RangeError if a moment is invalid. */
+  of: (record: R) => V | undefined;
+};
+
+export type Columns<R> = Record<string, Column<R, unknown>>;
+
+/** A row as it is read. */
+type RowOf<C> = { [Name in keyof C]: C[Name] extends Column<never, infer V> ? V : never };
+
+/** A column that every row has. */
+function column<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, V> {
+  return { kind, isGiven: true, of };
+}
+
+/** A column that may be null. */
+function optional<R, V>(kind: ColumnKind, of: (record: R) => V): Column<R, Exclude<V, undefined> | null> {
+  // A missing value is null in Postgres and when read.
+  return { kind, isGiven: false, of: (record) => (of(record) ?? null) as Exclude<V, undefined> | null };
+}
+
+/** Returns the name in Postgres: `tls_ms` for `tlsMs`. */
+export const columnNameOf = (member: string): string =>
+  member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const TYPES: Partial<Record<ColumnKind, string>> = { moment: 'timestamptz' };
+
+export const typeOf = (kind: ColumnKind): string => TYPES[kind] ?? kind;
+
+/** Converts to milliseconds since the epoch, as a number. */
+export const ms = (expression: string): string => `round(extract(epoch from ${expression}) * 1000)::float8`;
+
+/** Converts a parameter in milliseconds since the epoch to a moment. */
+export const time = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
+
+/** Selects the columns of a table, named as in its row. `alias`: the query's name of the table. */
+export function selected(columns: Columns<never>, alias: string, replaced: Record<string, string> = {}): string {
+  return Object.entries(columns)
+    .map(([member, { kind }]) => {
+      const place = `${alias}.${columnNameOf(member)}`;
+      return `${replaced[member] ?? (kind === 'moment' ? ms(place) : place)} as "${member}"`;
+    })
+    .join(', ');
+}
+
+const NULL = '\\N';
+
+/** Returns a function that writes a record's value of a column in the text format of COPY. */
+export function writerOf<R>({ kind, of }: Column<R, unknown>): (record: R) => string {
+  // The kind of a column determines its values' type.
+  const write = WRITERS[kind]() as (value: unknown) => string;
+  return (record) => {
+    const value = of(record);
+    return value === null || value === undefined ? NULL : write(value);
+  };
+}
+
+const WRITERS: Record<ColumnKind, () => (value: never) => string> = {
+  uuid: () => (guid: string) => guid,
+  text: () => escaped,
+  int: () => String,
+  smallint: () => String,
+  bigint: () => String,
+  moment: writeMoment,
+  'uuid[]': () => (guids: readonly string[]) => `{${guids.join(',')}}`,
+  'text[]': () => listOf,
+  jsonb: () => (value: unknown) => escaped(JSON.stringify(value)),
+  bytea: () => (bytes: Buffer) => `\\\\x${bytes.toString('hex')}`,
+};
+
+function writeMoment(): (ms: number) => string {
+  // Adjacent rows mostly have the same moment.
+  let [last, text] = [Number.NaN, ''];
+  return (moment) => {
+    if (moment !== last) text = new Date(moment).toISOString();
+    last = moment;
+    return text;
+  };
+}
+
+const ESCAPED: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+function escaped(text: string): string {
+  return /[\\\t\n\r]/.test(text) ? text.replaceAll(/[\\\t\n\r]/g, (special) => ESCAPED[special] ?? special) : text;
+}
+
+/** Writes an array of texts. */
+function listOf(texts: readonly string[]): string {
+  return texts.length === 0 ? '{}' : `{"${texts.map((text) => escaped(quoted(text))).join('","')}"}`;
+}
+
+const quoted = (text: string): string => (/["\\]/.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text);
+
+/** Records stored together are similar: the fastest level removes most of the redundancy. */
+const FASTEST = { [constants.ZSTD_c_compressionLevel]: 1 };
+const LENGTH_BYTES = 4;
+const SMALLEST_PIECE = 1_024;
+
+/** Memory of the last chunk, reused for the next: the more is allocated outside of V8, the sooner V8 collects its own heap. */
+let memory = Buffer.alloc(0);
+
+/**
+ * Packs bodies into one frame of Zstandard: their number, their lengths (32 bits each, little-endian), and then the bodies one
+ * after another.
+ */
+export function packChunk(bodies: readonly Uint8Array[]): Buffer {
+  let at = LENGTH_BYTES * (1 + bodies.length);
+  const size = bodies.reduce((sum, { length }) => sum + length, at);
+  if (memory.length < size) memory = Buffer.alloc(size);
+  let lengthAt = memory.writeUInt32LE(bodies.length);
+  for (const body of bodies) {
+    lengthAt = memory.writeUInt32LE(body.length, lengthAt);
+    memory.set(body, at);
+    at += body.length;
+  }
+  return zstdCompressSync(memory.subarray(0, size), {
+    params: FASTEST,
+    chunkSize: Math.max(SMALLEST_PIECE, size >> 2),
+  });
+}
+
+/** Returns the bodies of a chunk, by their places. */
+export function unpackChunk(chunk: Buffer): Buffer[] {
+  const bytes = zstdDecompressSync(chunk);
+  const count = bytes.readUInt32LE(0);
+  let at = LENGTH_BYTES * (1 + count);
+  return Array.from({ length: count }, (_, place) => {
+    const length = bytes.readUInt32LE(LENGTH_BYTES * (1 + place));
+    return bytes.subarray(at, (at += length));
+  });
 }

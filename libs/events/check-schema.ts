@@ -3,8 +3,7 @@ import type { Action } from '@waybell/catalog/action';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { eventSchema } from '@waybell/catalog/schemas';
 import type { InvalidReason } from './event.ts';
-import { isGuid } from './guid.ts';
-import { isDate, isTimestamp } from './timestamp.ts';
+import { isGuid, isDate, isTimestamp } from './timestamp.ts';
 
 /** The first place at which an event breaks the schema of its action; `place` is a pointer into the envelope. */
 export type Breach = { reason: InvalidReason; place: string; message: string };

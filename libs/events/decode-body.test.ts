@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { toUtf8 } from './decode-body.ts';
+import { toUtf8 } from './read-event.ts';
 
 const bigEndian = (text: string) => Buffer.from(text, 'utf16le').swap16();
 const wide = (text: string, isBigEndian: boolean) => {

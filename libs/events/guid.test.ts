@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { guidsOf, isGuid, readGuid } from './guid.ts';
+import { guidsOf, isGuid, readGuid } from './timestamp.ts';
 
 const guid = '0d3f9c2e-1b7a-4c55-9a01-5e6f7a8b9c0d';
 

@@ -3,7 +3,7 @@ import { carrierOrderKeys, orderKeys } from '@waybell/catalog/action';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from './json.ts';
-import { keysIn, keysOf, LONGEST_KEY, normalizedKey } from './keys.ts';
+import { keysIn, keysOf, LONGEST_KEY, normalizedKey } from './event.ts';
 import { readJson } from './read-json.ts';
 
 const ORDER = '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from './message-guid.ts';
+import { messageGuid } from './notification.ts';
 
 const DNS = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
 

@@ -16,6 +16,7 @@ import {
   writeJson,
 } from '@waybell/events/json';
 import { readTimestamp, writeTimestamp } from '@waybell/events/timestamp';
+import { hash } from 'node:crypto';
 
 /** A subscription's part in its notification: the fields it is limited to (null: the plain form), and the message's guid. */
 export type NotificationTarget = { readonly auditFieldSet: readonly string[] | null; readonly messageGuid: string };
@@ -65,8 +66,8 @@ function carrierAnnouncer(
     return `","occurred_at":"${writeTimestamp(event.occurredAt, 'microseconds')}","data":${data}}`;
   });
   const tailBytes = once(() => Buffer.from(tail()));
-  return ({ messageGuid }) => {
-    const head = `{"action":"${event.action.name}","guid":"${messageGuid}`;
+  return ({ messageGuid: guid }) => {
+    const head = `{"action":"${event.action.name}","guid":"${guid}`;
     if (tail().length < LARGE_CHARACTERS) return notification(head + tail());
     return { kind: 'notification', body: Buffer.concat([Buffer.from(head), tailBytes()]) };
   };
@@ -240,3 +241,45 @@ export function largestNotification(eventBytes: number): number {
 const MOST_TIMES = 6.2;
 /** Common members, and those of the event's envelope. */
 const BESIDE_BYTES = 1_024;
+
+/** A namespace, and room for the name. */
+const bytes = Buffer.alloc(16 + 36);
+
+/** The text of a guid: parts that are joined would be garbage. */
+const written = Buffer.from('........-....-5...-....-............', 'latin1');
+const [VERSION_AT, VARIANT_AT, DASH] = [14, 19, 45];
+
+/**
+ * The guid of the message that announces an event to a subscription: UUIDv5 (RFC 9562, 5.5) with the event's guid as
+ * namespace and the lower-case guid of the subscription as name, so that the same event always makes the same message.
+ */
+export function messageGuid(eventGuid: string, subscriptionGuid: string): string {
+  const digits = messageDigits(eventGuid, subscriptionGuid);
+  for (let at = 0, to = 0; at < 32; at += 1, to += 1) {
+    if (to === VARIANT_AT) written[to] = '89ab'.charCodeAt(nibble(digits, at) & 3);
+    else if (to !== VERSION_AT) written[to] = digits.charCodeAt(at);
+    // A dash is there already.
+    if (written[to + 1] === DASH) to += 1;
+  }
+  return written.toString('latin1');
+}
+
+/** Returns digits of which the first 12 are those of the message's guid. */
+export function messageDigits(eventGuid: string, subscriptionGuid: string): string {
+  writeNamespace(eventGuid);
+  const end = 16 + bytes.write(subscriptionGuid.toLowerCase(), 16, 'latin1');
+  return hash('sha1', end === bytes.length ? bytes : bytes.subarray(0, end));
+}
+
+function writeNamespace(guid: string): void {
+  for (let at = 0, to = 0; to < 16; at += 2, to += 1) {
+    if (guid[at] === '-') at += 1;
+    bytes[to] = nibble(guid, at) * 16 + nibble(guid, at + 1);
+  }
+}
+
+/** Returns the value of a hexadecimal digit of either case. */
+function nibble(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return (code & 15) + (code > 57 ? 9 : 0);
+}

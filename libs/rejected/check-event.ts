@@ -1,7 +1,6 @@
 import { findPublished } from '@waybell/catalog/actions';
-import { decodeBody } from '@waybell/events/decode-body';
+import { decodeBody, type EventLimits, readEvent } from '@waybell/events/read-event';
 import type { Event, Invalid } from '@waybell/events/event';
-import { type EventLimits, readEvent } from '@waybell/events/read-event';
 import type { Publication } from '@waybell/line/messages';
 import { eventsExchange } from '@waybell/line/topology';
 

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { carrierOrderKeys } from '@waybell/catalog/action';
 import { actionKey, actions, findPublished, reports } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/names';
-import { decodeBody } from '@waybell/events/decode-body';
-import { readGuid } from '@waybell/events/guid';
+import { decodeBody, type EventMessage } from '@waybell/events/read-event';
+import { readGuid } from '@waybell/events/timestamp';
 import { isObject, type JsonValue, printable } from '@waybell/events/json';
-import { type EventKey, KEY_PATTERN, keysIn, keysOf, unescaped } from '@waybell/events/keys';
-import type { EventMessage } from '@waybell/events/read-event';
+import { type EventKey, KEY_PATTERN, keysIn, keysOf, unescaped } from '@waybell/events/event';
 import type { InterfaceName } from '@waybell/line/outcomes';
 
 /** The facts that could be read from an event that breaks the contract. */

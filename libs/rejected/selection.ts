@@ -1,7 +1,7 @@
 /** Selects the rejected messages that an operator means: by id, reason or key. */
-import { decodeBody } from '@waybell/events/decode-body';
-import { isGuid } from '@waybell/events/guid';
-import { normalizedKey, unescaped } from '@waybell/events/keys';
+import { decodeBody } from '@waybell/events/read-event';
+import { isGuid } from '@waybell/events/timestamp';
+import { normalizedKey, unescaped } from '@waybell/events/event';
 import type { RejectedMessage } from '@waybell/line/operating/rejected-queue';
 import { readable } from '@waybell/line/outcome-batch';
 import { guidOfBytes, readRejectedEvent } from './read-rejected-event.ts';

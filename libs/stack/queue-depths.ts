@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { statesOf, type NamedState } from '@waybell/line/broker/depth';
+import { statesOf, type NamedState } from '@waybell/line/broker/broker-connection';
 import { onConnection } from '@waybell/line/operating/connect-once';
 import { placeOf } from '@waybell/runtime/addresses';
 import type { ServerAddress } from '@waybell/runtime/server-address';

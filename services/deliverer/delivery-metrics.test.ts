@@ -6,10 +6,9 @@ import type { Step } from '@waybell/line/run-step';
 import { causedBy } from '@waybell/line/testing/handled';
 import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
-import { DeliveryMetrics } from './delivery-metrics.ts';
+import { DeliveryMetrics, countCallbacks } from './delivery-metrics.ts';
 import { watchEgress } from './egress/egress.ts';
 import { watchEndpoints } from './endpoints/endpoints.ts';
-import { countCallbacks } from './request/callback-metrics.ts';
 import { aDelivery } from './testing/delivery.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,11 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
 import type { End } from '@waybell/line/messages';
-import type { Answer, Outcome } from '@waybell/line/outcomes';
+import type { Answer, Outcome, InterfaceName } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
-import { gaugeOnDemand, type Metrics, HistogramOnDemand } from '@waybell/runtime/metrics';
+import { gaugeOnDemand, type Metrics, HistogramOnDemand, CounterOnDemand } from '@waybell/runtime/metrics';
 import { sampledTraceId } from '@waybell/runtime/traceparent';
+import { Counter } from 'prom-client';
+import type { Handshake } from './request/connect.ts';
 
 /** Measures how timely deliveries are, from a delivery and the record of its attempt. */
 export class DeliveryMetrics {
@@ -129,4 +131,29 @@ function longestDue({ asked, begun }: DeliveriesInHand, now: number): number {
     for (const delivery of deliveries) if (waitsForUs(delivery)) oldestAt = Math.min(oldestAt, dueAtOf(delivery));
   }
   return secondsBetween(oldestAt, now);
+}
+
+/** Called for requests and connections as they are made. */
+export type CallbackObserver = {
+  requested: (interfaceName: InterfaceName) => void;
+  connected: (handshake: Handshake) => void;
+};
+
+/** Counts requests, and connections by the kind of their TLS handshake. */
+export function countCallbacks(metrics: Metrics): CallbackObserver {
+  const requests = new CounterOnDemand(metrics, {
+    name: 'waybell_callback_requests_total',
+    help: 'Requests to receivers, begun',
+    labelNames: ['interface'],
+  });
+  const connections = new Counter({
+    name: 'waybell_callback_connections_total',
+    help: 'Connections to receivers, by TLS handshake: none, full, resumed',
+    labelNames: ['handshake'],
+    registers: [metrics],
+  });
+  return {
+    requested: (interfaceName) => requests.inc({ interface: interfaceName }),
+    connected: (handshake) => connections.inc({ handshake }),
+  };
 }

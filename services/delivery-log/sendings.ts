@@ -1,8 +1,7 @@
-import { ms } from '@waybell/delivery-log/columns';
+import { ms } from '@waybell/delivery-log/tables';
 import { bodyIn, bodyOfDelivery, chunkOf } from '@waybell/delivery-log/read/bodies';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
-import type { Event } from '@waybell/events/event';
-import { keysOf } from '@waybell/events/keys';
+import { type Event, keysOf } from '@waybell/events/event';
 import { readEvent } from '@waybell/events/read-event';
 import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
 import { publishDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';

@@ -7,9 +7,8 @@ import type { Service } from '@waybell/line/service';
 import { deliveryQueue } from '@waybell/line/topology';
 import { systemClock } from '@waybell/runtime/clock';
 import type { Config } from './config.ts';
-import { findSubscriptionsIn } from './find-subscriptions.ts';
+import { findSubscriptionsIn, type Arrival } from './route-event.ts';
 import { pauseWhenDeep } from './pause-when-deep.ts';
-import type { Arrival } from './route-event.ts';
 import { routeStep, strayStep } from './router-steps.ts';
 
 export type EventRouter = {

@@ -3,11 +3,10 @@ import { describe, expect, test } from '@jest/globals';
 import { readDelivery } from '@waybell/line/delivery';
 import type { Message, Fate, Outgoing } from '@waybell/line/messages';
 import { causedAtOnce, causedBy, fatesOf, handled } from '@waybell/line/testing/handled';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { settled } from '@waybell/runtime/turned-clock';
 import { heldAtFullRate } from '@waybell/line/testing/held-at-full-rate';
-import type { ActiveSubscription } from './find-subscriptions.ts';
-import { repeatEvent, type Arrival } from './route-event.ts';
+import { type ActiveSubscription, repeatEvent, type Arrival } from './route-event.ts';
 import {
   aSubscription,
   anArrival,

@@ -1,5 +1,5 @@
 import { actionKey } from '@waybell/catalog/actions';
-import { unpackedBytes } from '@waybell/events/decode-body';
+import { unpackedBytes } from '@waybell/events/read-event';
 import type { Event } from '@waybell/events/event';
 import { reportRejectedDelivery } from '@waybell/line/delivery';
 import { publishRejectedAgain, KILLED } from '@waybell/line/hand-over/suspicion';

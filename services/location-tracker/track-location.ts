@@ -1,4 +1,4 @@
-import { unpackedBytes } from '@waybell/events/decode-body';
+import { unpackedBytes } from '@waybell/events/read-event';
 import type { Event } from '@waybell/events/event';
 import type { JsonObject } from '@waybell/events/json';
 import { startEach, type Handler, type Outgoing } from '@waybell/line/messages';

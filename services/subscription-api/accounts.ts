@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Feature, Interface } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
 import { ACCOUNT_NAME_PATTERN } from '@waybell/delivery-log/read/accounts';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Refusal } from './refusal.ts';
 

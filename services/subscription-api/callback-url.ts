@@ -1,8 +1,13 @@
 import { isIP } from 'node:net';
 import { isAnswer, UnresolvedHost } from '@waybell/runtime/names/name-servers';
 import { withoutRootDot, type ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { isForbiddenPort, isForbiddenAddress, type CallbackNetworks } from '@waybell/runtime/networks';
-import { lonePercentIn, parseStrictUrl } from '@waybell/runtime/strict-url';
+import {
+  isForbiddenPort,
+  isForbiddenAddress,
+  type CallbackNetworks,
+  lonePercentIn,
+  parseStrictUrl,
+} from '@waybell/runtime/networks';
 
 export type CallbackRules = {
   isHttpAllowed: boolean;

@@ -12,8 +12,8 @@ import {
   onConnection,
   sessionOf,
   type Queryable,
+  postgresClient,
 } from '@waybell/runtime/postgres';
-import { postgresClient } from '@waybell/runtime/postgres-client';
 import { MIGRATIONS } from '@waybell/runtime/reliance';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import { Unavailable } from '@waybell/runtime/unavailable';

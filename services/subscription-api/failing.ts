@@ -1,9 +1,8 @@
-import { ms, time } from '@waybell/delivery-log/columns';
+import { ms, time, readAction } from '@waybell/delivery-log/tables';
 import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
 import { LATEST, scanLog, type Cursor } from '@waybell/delivery-log/read/cursor';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
-import { readAction } from '@waybell/delivery-log/tables';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
 
 /** An origin of one account at which attempts fail. */

@@ -1,5 +1,5 @@
 /** Subscriptions that get nothing now, or missed something: switched off, stopped, paused, or held back from being switched off. */
-import { ms } from '@waybell/delivery-log/columns';
+import { ms } from '@waybell/delivery-log/tables';
 import type { ListenerOption } from '@waybell/delivery-log/listener-client';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';

@@ -1,4 +1,4 @@
-import { ms, time } from '@waybell/delivery-log/columns';
+import { ms, time } from '@waybell/delivery-log/tables';
 import { isOfListener } from '@waybell/delivery-log/listener-client';
 import type { ServiceName } from '@waybell/line/line-topology';
 import { APPLICATION_NAME, type Queryable } from '@waybell/runtime/postgres';

@@ -6,7 +6,7 @@ import { oldestUndelivered } from './failing.ts';
 import { findDeliveries, type DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import type { Key } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { createAccount } from './accounts.ts';
 import { aRouted, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
 import { shared } from '@waybell/runtime/testing/shared';

@@ -1,5 +1,5 @@
 /** Stops by operators: of the deliveries of a subscription, or of all to a host. */
-import { ms } from '@waybell/delivery-log/columns';
+import { ms } from '@waybell/delivery-log/tables';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readGuid } from './accounts.ts';

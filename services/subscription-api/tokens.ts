@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { findAccount, readGuid, requireOpenAccount } from './accounts.ts';
 import { Refusal } from './refusal.ts';

@@ -6,7 +6,7 @@ import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { DELIVERY_STATUSES, type ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory, eventHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import type { Attempted, Delivered, Outcome, Routed } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { createAccount } from './accounts.ts';
 import { askForResend } from './by-hand/ask.ts';
 import { countReplay } from './by-hand/replays.ts';

@@ -5,7 +5,7 @@ import { findAnything } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';
 import type { Outcome } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aRouted, DAY_MS, LogStand, START } from '@waybell/delivery-log/testing/log-stand';
 import { aDelivery, putDelivery, subscribeTo } from '@waybell/line/waiting-room/testing/waiting-deliveries';

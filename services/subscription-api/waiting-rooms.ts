@@ -1,4 +1,4 @@
-import { ms } from '@waybell/delivery-log/columns';
+import { ms } from '@waybell/delivery-log/tables';
 import { isOfListener, type ListenerOption } from '@waybell/delivery-log/listener-client';
 import type { WaitingReason } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Attempted } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { askForResend } from '@waybell/subscription-api/by-hand/ask';

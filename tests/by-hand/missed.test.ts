@@ -6,7 +6,7 @@ import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { timelineOf } from '@waybell/delivery-log/read/history';
 import { whyNoSubscription } from '@waybell/delivery-log/read/no-subscription';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
 import { shared } from '@waybell/runtime/testing/shared';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { untilStatus } from './furnished.ts';
 import { choose, dialog, rowOf, to } from './places.ts';
 import { signedIn } from './signed-in.ts';

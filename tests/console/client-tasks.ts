@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { untilStatus } from './furnished.ts';
 import { dialog } from './places.ts';
 import { signedIn } from './signed-in.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Attempted } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted } from '@waybell/delivery-log/testing/log-stand';
 import { namedCarrier } from './furnished.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { addHeader, card, fillRow, hostField, marked, rowOf, send } from './credentials-dialog.ts';
 import { untilStatus } from './furnished.ts';
 import { expectReadable, untilGone, untilReads } from './page-checks.ts';

@@ -1,4 +1,4 @@
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { createAccount } from '@waybell/subscription-api/accounts';
 import { createToken } from '@waybell/subscription-api/tokens';

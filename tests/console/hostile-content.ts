@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import type { OpenPage } from '../testing/browser.ts';
 import type { Behaviour } from '../testing/receiver.ts';

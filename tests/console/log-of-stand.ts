@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Delivered, Routed } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { aDelivered, aRouted, LogStand } from '@waybell/delivery-log/testing/log-stand';
 import { stack, type Account } from './stand.ts';

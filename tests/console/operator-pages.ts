@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, test } from '@jest/globals';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';

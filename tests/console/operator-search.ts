@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { createAccount } from '@waybell/subscription-api/accounts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { ask } from '../testing/told.ts';
 import { untilStatus } from './furnished.ts';

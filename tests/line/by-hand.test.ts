@@ -18,7 +18,7 @@ import type { Message } from '@waybell/line/messages';
 import { readOutcomes, writeOutcomes } from '@waybell/line/outcome-batch';
 import { isAttempted, type Attempted } from '@waybell/line/outcomes';
 import { causedBy } from '@waybell/line/testing/handled';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { aLine } from './a-line.ts';
 import type { MemoryLine, Receiver } from './memory-line.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hold } from '@waybell/deliverer/endpoints/endpoint';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
-import type { ActiveSubscription } from '@waybell/event-router/find-subscriptions';
+import type { ActiveSubscription } from '@waybell/event-router/route-event';
 import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';
 
 /** A subscription as the table has it. */

@@ -8,7 +8,7 @@ import { startSweep, switchOffIn } from '@waybell/deactivator/switch-off';
 import { findTargetsIn, recentlyWellIn, type DeliveryTarget, type KnownTarget } from '@waybell/deliverer/find-target';
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';
-import { findSubscriptionsIn, type ActiveSubscription } from '@waybell/event-router/find-subscriptions';
+import { findSubscriptionsIn, type ActiveSubscription } from '@waybell/event-router/route-event';
 import { writeCredentials, type ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { createMetrics } from '@waybell/runtime/metrics';
 import { BY_KEY, connectPostgres, type Postgres } from '@waybell/runtime/postgres';

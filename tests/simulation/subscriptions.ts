@@ -3,7 +3,7 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { roomOf, type Hold } from '@waybell/deliverer/endpoints/endpoint';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
-import { holdOf } from '@waybell/deliverer/end-without-attempt';
+import { holdOf } from '@waybell/deliverer/deliver';
 import type { Receiver } from './receivers.ts';
 
 export const subscriptionOf = (place: number): string => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { connectRedis } from '@waybell/runtime/redis';
 import { until } from '@waybell/runtime/testing/until';
 import { createToken } from '@waybell/subscription-api/tokens';

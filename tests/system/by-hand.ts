@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Client } from '../testing/test-stack.ts';
 import { until } from '@waybell/runtime/testing/until';
 import { CARRIER_ATTEMPTS, receiver, settingsOf, stack } from './stand.ts';

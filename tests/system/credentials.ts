@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { startWaybell } from '../testing/start-waybell.ts';
 import type { Client } from '../testing/test-stack.ts';

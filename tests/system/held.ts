@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { hang } from '../testing/hang.ts';
 import type { Client } from '../testing/test-stack.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { hang, type Hang } from '../testing/hang.ts';

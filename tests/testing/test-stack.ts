@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { postgresClient } from '@waybell/runtime/postgres-client';
+import { postgresClient } from '@waybell/runtime/postgres';
 import { explainFailure, onceMore } from '@waybell/stack/supervised-process';
 import { rabbitmqctl } from '@waybell/stack/rabbitmqctl';
 import { startStack, type Stack, type StackOptions } from '@waybell/stack/stack';

@@ -21,7 +21,7 @@ import { readProperties, writeProperties } from '@waybell/line/waiting-room/put-
 import { isRejection, reject, type Message, type Publication } from '@waybell/line/messages';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { publishNotice } from '@waybell/rejected/reject-event';
 import { readKeyRing } from '@waybell/runtime/secrets';
 import { ACCOUNT, AT, ends, EVENT, full, outcomes, plain, SUBSCRIPTION, unknownVehicle, vehicle } from './facts.ts';

@@ -1,5 +1,5 @@
 /** The line for operators: what waits in each queue, and what was rejected; its paths, bodies and schemas. */
-import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/event';
 import { waitingDestinations } from './admin-log-schemas.ts';
 import { problemAnswers, success } from './answers.ts';
 import { count, exactly, guid, jsonOf, object, schemaRef, text, type JsonNode } from './json-node.ts';

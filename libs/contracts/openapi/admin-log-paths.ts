@@ -1,4 +1,4 @@
-import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/event';
 import { problemAnswers, success } from './answers.ts';
 import { BY_QUERY, deliveryFilters, keyKind, pageOf, pagingParameters } from './delivery-log-paths.ts';
 import { actionName, guid, listOf, moment, schemaRef, type JsonNode } from './json-node.ts';

@@ -9,7 +9,7 @@ import { DELIVERY_STATUSES } from '@waybell/delivery-log/read/entries';
 import { BEGINNING_PATTERN } from '@waybell/delivery-log/read/first-digits';
 import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
 import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/subscriptions';
-import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/keys';
+import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/event';
 import { deliveryReasons } from '@waybell/line/reasons';
 import { problemAnswers, success } from './answers.ts';
 import { byGuid, countOf, exactly, guid, links, moment, schemaRef, text, type JsonNode } from './json-node.ts';

@@ -1,6 +1,6 @@
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms } from '../tables.ts';
 
 /** Account names for people: without characters that are invisible, break a line or move a terminal's cursor. */
 export const ACCOUNT_NAME_PATTERN = String.raw`^\s*[^\p{C}\p{Zl}\p{Zp}]{0,200}\s*$`;

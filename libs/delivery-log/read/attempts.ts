@@ -1,6 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { selected, time } from '../columns.ts';
-import { tables, type AttemptRow } from '../tables.ts';
+import { selected, time, tables, type AttemptRow } from '../tables.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { SKEW_MS } from './events.ts';
 

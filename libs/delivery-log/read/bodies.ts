@@ -1,5 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { unpackChunk } from '../chunk.ts';
+import { unpackChunk } from '../tables.ts';
 
 /** Finds the chunk of a row `r`, which is of the same day; it goes earlier than the row. */
 export const chunkOf = (row: string): string => `

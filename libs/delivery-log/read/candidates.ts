@@ -1,6 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
-import { NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } from '../tables.ts';
+import { ms, time, NOT_DELIVERED, numberOfKey, readAction, readKey, writeAction, partOf } from '../tables.ts';
 import { LATEST, placeBefore, scanLog, type Cursor, type Found } from './cursor.ts';
 import { deliveriesOf, deliveryOf, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';

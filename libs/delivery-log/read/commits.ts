@@ -1,5 +1,5 @@
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
+import { ms, time } from '../tables.ts';
 
 /**
  * A place in the order of the log: after all commits with lower numbers, and after the rows of its own commit up to `within`. The

@@ -1,10 +1,9 @@
-import type { InterfaceName, Key, WaitingReason } from '@waybell/line/outcomes';
 /** Deliveries: which ones events caused, which of them a reader may see, and where they wait. */
-import { messageGuid } from '@waybell/notifications/message-guid';
+import type { InterfaceName, Key, WaitingReason } from '@waybell/line/outcomes';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms, numberOfKey, PREFIX_BYTES } from '../tables.ts';
 import { ownerOf } from '../listener-client.ts';
-import { numberOfKey, PREFIX_BYTES } from '../tables.ts';
 import type { Reader, ClientReader } from './entries.ts';
 import { eventByGuid, ofPlace, type EventRow } from './events.ts';
 

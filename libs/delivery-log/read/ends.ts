@@ -3,8 +3,7 @@
  * was sent with what it has.
  */
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, time } from '../columns.ts';
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
+import { ms, time, DELIVERED_OR_RETRIED, NOT_DELIVERED } from '../tables.ts';
 import { bodiesWithin, bodyPlacesOf } from './bodies.ts';
 import { commitsAfter, type CommitRow, type EndKey, type LogPlace } from './commits.ts';
 import type { ClientReader, DeliveryEntry } from './entries.ts';

@@ -1,8 +1,7 @@
-import { normalizedKey } from '@waybell/events/keys';
+import { normalizedKey } from '@waybell/events/event';
 import type { Key } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms, selected, time } from '../columns.ts';
-import { numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
+import { ms, selected, time, numberOfKey, readAction, readKey, tables, type TableRow } from '../tables.ts';
 import { scanLog, type Page, type PageRequest } from './cursor.ts';
 import type { Reader } from './entries.ts';
 

@@ -2,12 +2,11 @@
  * Finds what a person may mean by any text: a guid, a key, a name, a host or a URL. First as the whole of it; where there is nothing, as
  * a part.
  */
-import { isGuid } from '@waybell/events/guid';
-import { LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
+import { isGuid } from '@waybell/events/timestamp';
+import { LONGEST_KEY, normalizedKey } from '@waybell/events/event';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
-import { numberOfKey, readAction, readKey } from '../tables.ts';
+import { ms, numberOfKey, readAction, readKey } from '../tables.ts';
 import { deliveriesByGuid, deliveriesOf, type DeliveryRow } from './deliveries.ts';
 import { ofPlace } from './events.ts';
 import { eventsBeginning, guidsBeginning } from './first-digits.ts';

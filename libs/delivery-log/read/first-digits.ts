@@ -1,6 +1,6 @@
 /** Finds deliveries and events by their guids, or the first eight digits of them, as people read them out. */
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms } from '../tables.ts';
 import { deliveriesOf, eventsOfUnattempted, type DeliveryRow } from './deliveries.ts';
 import type { Reader } from './entries.ts';
 import { eventByGuid, eventsBefore, type EventRow } from './events.ts';

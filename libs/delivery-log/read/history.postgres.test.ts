@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { deliveryHistory, eventHistory, timelineOf } from './history.ts';
 import type { Reader } from './entries.ts';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { shared } from '@waybell/runtime/testing/shared';
 import { aDelivered, aDropped, aFailed, anExhausted, aRouted, LogStand, START } from '../testing/log-stand.ts';
 

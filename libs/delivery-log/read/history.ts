@@ -1,4 +1,4 @@
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import type { Suppression } from '@waybell/line/outcomes';
 import {
   closerRemedy,

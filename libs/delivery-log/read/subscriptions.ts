@@ -1,9 +1,8 @@
 /** Finds subscriptions by any filter, and their states, now and at any earlier time, from their rows and the audit log. */
 import type { InterfaceName } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { ms } from '../columns.ts';
+import { ms, DELIVERED_OR_RETRIED } from '../tables.ts';
 import type { ListenerOption } from '../listener-client.ts';
-import { DELIVERED_OR_RETRIED } from '../tables.ts';
 import type { Cursor } from './cursor.ts';
 
 /** A subscription, current or ended. Times are milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { LogMetrics } from '../write/log-metrics.ts';
 import { DAY_MS, partitionsIn, type Partitions } from '../write/partitions.ts';
 import { writeOutcomesTo, type WriteOutcomes } from '../write/write-outcomes.ts';

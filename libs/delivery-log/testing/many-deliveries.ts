@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { partOf, writeAction } from '../tables.ts';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { aCarrier, DAY_MS, START, type LogStand } from './log-stand.ts';
 
 export type Many = { account: string; exhausted: string[]; rare: string[]; waiting: string };

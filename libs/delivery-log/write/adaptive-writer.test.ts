@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
-import { AdaptiveWriter, type WriteResult } from './adaptive-writer.ts';
+import { AdaptiveWriter, type WriteResult } from './write-outcomes.ts';
 
 const TIMEOUT_MS = 1_000;
 const POISON = -1;

@@ -7,9 +7,9 @@ import {
   type Routed,
   type Suppression,
 } from '@waybell/line/outcomes';
-import { messageDigits } from '@waybell/notifications/message-guid';
-import { packChunk } from '../chunk.ts';
+import { messageDigits } from '@waybell/notifications/notification';
 import {
+  packChunk,
   numberOfKey,
   partOf,
   PREFIX_BYTES,

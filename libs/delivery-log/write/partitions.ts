@@ -1,6 +1,5 @@
 import { inTransaction, onConnection, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import { columnNameOf as columnOf } from '../columns.ts';
-import { isShortLived, quotingOf, tableNames, type TableName } from '../tables.ts';
+import { columnNameOf as columnOf, isShortLived, quotingOf, tableNames, type TableName } from '../tables.ts';
 
 export const DAY_MS = 86_400_000;
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { bodyOf } from '../read/bodies.ts';
 import { numberOfKey } from '../tables.ts';
 import type { Outcome } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';

@@ -1,7 +1,7 @@
 /** Writes messages to AMQP and reads them from it; CloudEvents in binary mode are read as structured JSON. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ConsumeMessage, Options } from 'amqplib';
-import { toUtf8 } from '@waybell/events/decode-body';
+import { toUtf8 } from '@waybell/events/read-event';
 import { waybellHeaders, type Death, type Message, type Publication } from '../messages.ts';
 import { isSuspectsQueue, rejectedQueue, straysExchange, suspectsExchange } from '../topology.ts';
 

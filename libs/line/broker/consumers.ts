@@ -9,9 +9,8 @@ import type { Login } from '@waybell/runtime/login';
 import type { ServerAddress } from '@waybell/runtime/server-address';
 import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import { floorOf, type InHandLimit, nextMoves } from '../prefetch-budget.ts';
-import { CLOSE_LIMIT_MS, keepConnected } from './broker-connection.ts';
+import { CLOSE_LIMIT_MS, keepConnected, depthOf } from './broker-connection.ts';
 import type { ConsumedMessage } from './consumed-channel.ts';
-import { depthOf } from './depth.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 
 type Consumers = AsyncDisposable &

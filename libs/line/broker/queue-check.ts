@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib';
 import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
-import { type QueueState, statesOf } from './depth.ts';
+import { type QueueState, statesOf } from './broker-connection.ts';
 
 export type QueueCheckOptions = {
   queues: readonly string[];

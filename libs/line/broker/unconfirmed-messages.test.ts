@@ -4,7 +4,7 @@ import type { ConfirmChannel } from 'amqplib';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import type { Publication } from '../messages.ts';
 import type { DestinationReport } from './destination-channel.ts';
-import { UnconfirmedMessages } from './unconfirmed-messages.ts';
+import { UnconfirmedMessages } from './publisher.ts';
 
 type Confirm = (refusal: Error | null) => void;
 

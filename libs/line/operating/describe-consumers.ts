@@ -1,4 +1,4 @@
-import type { NamedState } from '../broker/depth.ts';
+import type { NamedState } from '../broker/broker-connection.ts';
 import {
   isForUpstream,
   isSuspectsQueue,

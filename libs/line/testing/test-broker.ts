@@ -1,11 +1,10 @@
 import { connect, type ConfirmChannel, type GetMessage, type Options } from 'amqplib';
 import { borrowBreakable, borrowVhost, type Breakable } from '@waybell/runtime/testing/borrow';
 import { readMessage } from '../broker/amqp-message.ts';
-import { close } from '../broker/broker-connection.ts';
+import { close, stateOf, type QueueState } from '../broker/broker-connection.ts';
 import { openBatch } from '../delivery-batch.ts';
 import type { Message } from '../messages.ts';
 import { declareTopology } from '../operating/declare.ts';
-import { stateOf, type QueueState } from '../broker/depth.ts';
 import { deliveriesExchange, suspectsExchange, suspectsQueue, topology } from '../topology.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
 import { until } from '@waybell/runtime/testing/until';

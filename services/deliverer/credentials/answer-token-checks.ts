@@ -10,9 +10,8 @@ import type { Postgres } from '@waybell/runtime/postgres';
 import type { Redis } from '@waybell/runtime/redis';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { KeyRing } from '@waybell/runtime/secrets';
-import type { AccessTokens, GivenToken } from './access-tokens.ts';
+import { type AccessTokens, type GivenToken, tokenNeedOf } from './access-tokens.ts';
 import { OpenedCredentials } from './credentials.ts';
-import { tokenNeedOf } from './fetch-token.ts';
 
 type TokenChecksOptions = {
   redis: Redis;

@@ -18,7 +18,7 @@ import {
   type TestServer,
 } from '@waybell/runtime/testing/server';
 import { openedByEach } from '@waybell/runtime/testing/shared';
-import { fetchingTokens } from './fetch-token.ts';
+import { fetchingTokens } from './access-tokens.ts';
 import { openCaller } from '../testing/caller.ts';
 
 const SECRET = 'of: hush+of/us&more%';

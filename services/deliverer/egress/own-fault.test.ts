@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { isOwnFault, type OwnRoutes } from './own-fault.ts';
+import { isOwnFault, type OwnRoutes } from './egress.ts';
 
 /** A machine without IPv6, whose routes are gone. */
 const routes: OwnRoutes = { reached: () => undefined, isLost: async (address) => isIPv4(address), hadAny: isIPv4 };

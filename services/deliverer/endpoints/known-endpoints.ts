@@ -1,7 +1,6 @@
 import { type EndpointKey, ownCopy } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
-import { LinkedMap } from './linked-map.ts';
-import { AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
+import { LinkedMap, AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
 import type { ShareOf, WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LinkedEntry, LinkedMap } from './linked-map.ts';
+import { LinkedEntry, LinkedMap } from './slots.ts';
 
 describe('a ring', () => {
   test('is a map that can put things last', () => {

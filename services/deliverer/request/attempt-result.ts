@@ -8,17 +8,14 @@ import type { Clock } from '@waybell/runtime/clock';
 import { withCauses } from '@waybell/runtime/error-codes';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Credentials } from '../credentials/credentials.ts';
-import { isOwnFault, type OwnRoutes } from '../egress/own-fault.ts';
+import { isOwnFault, type OwnRoutes } from '../egress/egress.ts';
 import type { AttemptResult } from './attempt.ts';
 import type { Connection } from './connection.ts';
-import { textOfPage } from './excerpt.ts';
-import type { RequestLimits } from './exchange.ts';
+import { textOfPage, readTooMuch, noteTimes, type Trace } from './trace.ts';
+import { type RequestLimits, InvalidResponse } from './exchange.ts';
 import { errorTextOf, isForLackOfDescriptors, reasonOfError, reasonOfStatus } from './failure-reason.ts';
 import { masked, secretsOfQuery, maskedHead } from './mask.ts';
-import { InvalidResponse } from './response-guard.ts';
 import { BlockedAddress } from './connect.ts';
-import { readTooMuch } from './too-much.ts';
-import { noteTimes, type Trace } from './trace.ts';
 
 /** A request as it was sent. `url`: null if the callback URL is not valid. */
 export type RequestMade = {

@@ -4,21 +4,25 @@ import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/ca
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-host';
-import { allowsAny, type CallbackNetworks } from '@waybell/runtime/networks';
-import { parseStrictUrl } from '@waybell/runtime/strict-url';
+import { allowsAny, type CallbackNetworks, parseStrictUrl } from '@waybell/runtime/networks';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { Reach, Egress, FailedAttempt } from '../egress/egress.ts';
-import { watchOwnRoutes } from '../egress/own-fault.ts';
+import { type Reach, type Egress, type FailedAttempt, watchOwnRoutes } from '../egress/egress.ts';
 import { hostOf } from '../endpoints/endpoint.ts';
 import { failureOf, resultOf, type RequestMade, type Observing } from './attempt-result.ts';
 import type { AttemptRequest, OnAttempted, AttemptResult } from './attempt.ts';
-import type { CallbackObserver } from './callback-metrics.ts';
+import type { CallbackObserver } from '../delivery-metrics.ts';
 import type { Connector, Connection } from './connection.ts';
-import { dispatchByAxios, throughUndici, type RequestLimits, type RequestTerms } from './exchange.ts';
+import {
+  dispatchByAxios,
+  throughUndici,
+  type RequestLimits,
+  type RequestTerms,
+  boundingReading,
+  rewritingHeads,
+} from './exchange.ts';
 import { mayAskForCertificate } from './failure-reason.ts';
 import { openOriginPools, type OriginPools } from './origin-pools.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
-import { boundingReading, rewritingHeads } from './response-guard.ts';
 import { safeConnector, BlockedAddress } from './connect.ts';
 import { withAttemptSpans, type CallOnce, newTrace } from './trace.ts';
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { countCallbacks } from './callback-metrics.ts';
+import { countCallbacks } from '../delivery-metrics.ts';
 import { anAuthority } from '@waybell/runtime/testing/certificate';
 import { openedByEach, trusted } from '@waybell/runtime/testing/shared';
 import { tcpServer, tlsServer, type TestServer } from '@waybell/runtime/testing/server';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excerpt, textOfPage } from './excerpt.ts';
+import { excerpt, textOfPage } from './trace.ts';
 
 test.each([
   ['nothing', [], ''],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { httpServer } from '@waybell/runtime/testing/server';
-import { readTooMuch, restHeaders } from './too-much.ts';
+import { readTooMuch, restHeaders } from './trace.ts';
 import { openCaller } from '../testing/caller.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);

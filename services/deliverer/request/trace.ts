@@ -1,3 +1,4 @@
+/** Notes of one request while it is under way: its times, its span, the beginning of a bad answer, how long its receiver asks to be left alone. */
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -13,7 +14,8 @@ import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
 import type { AttemptRequest, AttemptResult, OnAttempted } from './attempt.ts';
 import type { Connection } from './connection.ts';
-import type { RestHeaders } from './too-much.ts';
+import type { TooMuch } from '../endpoints/endpoint.ts';
+import { StringDecoder } from 'node:string_decoder';
 
 /** Notes of a request while it is under way; times by the deliverer's clock. */
 export type Trace = {
@@ -150,4 +152,71 @@ function startPhaseSpans(phases: readonly RequestPhase[], { tracer, inside, epoc
       span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
     span.end(epochMs + until);
   }
+}
+
+/** Headers with the pause that a receiver asks for; empty if absent. */
+type RestHeaders = { retryAfter: string; date: string };
+
+/** Too Many Requests (RFC 6585, 4) and Service Unavailable (RFC 9110, 15.6.4). */
+const TOO_MUCH = new Set([429, 503]);
+const LONGEST_MS = 300_000;
+const SECONDS = /^\d+(\.\d+)?$/;
+
+/** Undefined unless the status is 429 or 503. The last of several headers counts. */
+export function restHeaders(status: number, headers: Record<string, unknown>): RestHeaders | undefined {
+  if (!TOO_MUCH.has(status)) return undefined;
+  const last = (name: string) => {
+    const value = [headers[name]].flat().at(-1);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  return { retryAfter: last('retry-after'), date: last('date') };
+}
+
+/**
+ * Reads Retry-After: seconds, or a date, by the receiver's own clock if the response has a Date (RFC 9110, 10.2.3). At most
+ * five minutes; a value that is not positive or cannot be read is ignored. `now`: milliseconds since 1970.
+ */
+export function readTooMuch({ retryAfter, date }: RestHeaders, now: number): TooMuch {
+  const said = momentOf(date);
+  const from = Number.isNaN(said) ? now : said;
+  const askedMs = SECONDS.test(retryAfter) ? Number(retryAfter) * 1_000 : momentOf(retryAfter) - from;
+  return askedMs > 0 ? { askedMs: Math.min(askedMs, LONGEST_MS) } : {};
+}
+
+/** Date.parse alone takes anything with a number in it for a date. */
+const momentOf = (text: string): number => (/^([a-z]{3,9},? |\d{4}-)/i.test(text) ? Date.parse(text) : NaN);
+
+const HTML =
+  /^[\ufeff\s]*(?:<\?xml[^>]*>\s*)?<(?:!--|(?:!doctype html|html|head|body|title|meta|style|center|div|p|h[1-6])\b)/i;
+/** Each matches to the end where its own end is missing: in linear time. */
+const UNSHOWN = /<!--[^]*?(?:-->|$)|<(style|script|template|svg)\b[^]*?(?:<\/\1\s*>|$)/gi;
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** Whether these bytes are the beginning of a page, of which more is needed than is kept: it begins with style sheets. */
+export const beginsPage = (bytes: Buffer): boolean => HTML.test(bytes.toString('utf8', 0, 256));
+
+/** The text of a page, without its tags and style sheets, on one line; any other text as it is. */
+export function textOfPage(text: string): string {
+  if (!HTML.test(text)) return text;
+  const shown = text
+    .replaceAll(UNSHOWN, ' ')
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/&(amp|lt|gt|quot|apos|nbsp);/g, (_, name: string) => ENTITIES[name] ?? ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return shown === '' ? text : shown;
+}
+
+/**
+ * Decodes the beginning of a body to text that JSON and Postgres can hold: NUL, which Postgres refuses, and bytes that are
+ * not UTF-8 become U+FFFD. Omits a character that is cut in two.
+ */
+export function excerpt(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  if (first === undefined) return '';
+  const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
+  // Only a character of several bytes can be cut in two.
+  const isWhole = (bytes.at(-1) ?? 0) < 0x80;
+  const text = isWhole ? bytes.toString() : new StringDecoder('utf8').write(bytes);
+  return text.replaceAll('\0', '\ufffd');
 }

@@ -1,5 +1,10 @@
-import { AccessTokens, type AccessTokensOptions, type GivenToken } from '../credentials/access-tokens.ts';
-import type { FetchedToken, TokenNeed } from '../credentials/fetch-token.ts';
+import {
+  AccessTokens,
+  type AccessTokensOptions,
+  type GivenToken,
+  type FetchedToken,
+  type TokenNeed,
+} from '../credentials/access-tokens.ts';
 import type { SharedTokens } from '../credentials/shared-tokens.ts';
 import type { AttemptResult } from '../request/attempt.ts';
 

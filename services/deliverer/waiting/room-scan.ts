@@ -3,7 +3,7 @@ import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { dropReason, holdOf } from '../end-without-attempt.ts';
+import { dropReason, holdOf } from '../deliver.ts';
 import { roomOf } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
 import type { RoomInHand, ClaimedRooms } from './claimed-rooms.ts';

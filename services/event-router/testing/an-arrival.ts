@@ -1,6 +1,11 @@
 import type { Message, Outgoing } from '@waybell/line/messages';
-import type { ActiveSubscription, FindSubscriptions } from '../find-subscriptions.ts';
-import { readArrival, routeEvents, type Arrival } from '../route-event.ts';
+import {
+  type ActiveSubscription,
+  type FindSubscriptions,
+  readArrival,
+  routeEvents,
+  type Arrival,
+} from '../route-event.ts';
 
 export const GUID = 'f0f0f0f0-f0f0-4f0f-8f0f-f0f0f0f0f0f0';
 export const [SHIPPER, BROKER] = ['e1e1e1e1-e1e1-4e1e-8e1e-e1e1e1e1e1e1', 'e2e2e2e2-e2e2-4e2e-8e2e-e2e2e2e2e2e2'];

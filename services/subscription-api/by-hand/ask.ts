@@ -8,7 +8,7 @@ import { isStored } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory, isMade } from '@waybell/delivery-log/read/history';
 import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
 
 /** Why nothing is sent. */

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { unpackChunk } from '@waybell/delivery-log/chunk';
+import { unpackChunk } from '@waybell/delivery-log/tables';
 import { bodyIn, bodyOf, bodyOfDelivery } from '@waybell/delivery-log/read/bodies';
 import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history';
 import type { Outcome } from '@waybell/line/outcomes';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { createAccount } from '../accounts.ts';
 import { askForResend } from './ask.ts';
 import { findMissed } from './missed.ts';

@@ -6,13 +6,12 @@
  *       ^                                                             │
  *       └── switched off again, or the log got more of the period ───┘
  */
-import { ms, time } from '@waybell/delivery-log/columns';
+import { ms, time, partOf, writeAction, IS_LATE } from '@waybell/delivery-log/tables';
 import { isStored } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { SKEW_MS } from '@waybell/delivery-log/read/events';
 import { causeOf, stretchesWithout } from '@waybell/delivery-log/read/no-subscription';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
-import { partOf, writeAction, IS_LATE } from '@waybell/delivery-log/tables';
 import { unattempted, type NoSubscriptionCause } from '@waybell/line/reasons';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { isUnderWay } from './ask.ts';

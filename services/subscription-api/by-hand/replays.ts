@@ -3,12 +3,12 @@
  * is nothing to send; and followed, or cancelled, afterwards.
  */
 import { randomUUID } from 'node:crypto';
-import { ms } from '@waybell/delivery-log/columns';
+import { ms } from '@waybell/delivery-log/tables';
 import { isStored } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { LARGEST_REPLAY, LISTED_REPLAYS } from '@waybell/delivery-log/read/limits';
 import { subscriptionsOf } from '@waybell/delivery-log/read/subscriptions';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { refused, targetsOf, isUnderWay, type CurrentSubscription, type SendRefusal } from './ask.ts';
 import { notedMissed, noteReplay, findMissed, type Missed, type MissedQuery } from './missed.ts';

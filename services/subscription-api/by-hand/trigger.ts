@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isOfOwner } from '@waybell/delivery-log/listener-client';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { STOP, type Stop } from '@waybell/delivery-log/read/subscriptions';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { SendRefusal } from './ask.ts';
 

@@ -1,6 +1,6 @@
 /** Callers by the JWTs of an issuer: their claims, their scopes, and the keys that sign them. */
 import { errors, jwtVerify, createRemoteJWKSet, customFetch, type JWTPayload, type FetchImplementation } from 'jose';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import { systemClock } from '@waybell/runtime/clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Actor } from '../../actor.ts';

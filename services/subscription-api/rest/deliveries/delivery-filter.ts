@@ -9,7 +9,7 @@ import { keysNamed } from '@waybell/delivery-log/read/find-anything';
 import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/subscriptions';
 import type { JsonObject } from '@waybell/events/json';
-import { normalizedKey, keysOf } from '@waybell/events/keys';
+import { normalizedKey, keysOf } from '@waybell/events/event';
 import { momentOf } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';

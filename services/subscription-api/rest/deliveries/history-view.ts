@@ -1,5 +1,5 @@
 /** Views of the delivery log for clients: events, deliveries, attempts, and the request that a receiver was sent. */
-import { columnNameOf } from '@waybell/delivery-log/columns';
+import { columnNameOf } from '@waybell/delivery-log/tables';
 import type {
   AttemptEntry,
   DeliveryEntry,

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { forget } from '@waybell/delivery-log/forget';
-import { messageGuid } from '@waybell/notifications/message-guid';
+import { messageGuid } from '@waybell/notifications/notification';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import type { Us } from '../../testing/live-stand.ts';

@@ -1,9 +1,8 @@
 /** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
 import { Router } from 'express';
 import { LRUCache } from 'lru-cache';
-import { time } from '@waybell/delivery-log/columns';
+import { time, DELIVERED_OR_RETRIED, NOT_DELIVERED, partOf, writeAction } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
-import { DELIVERED_OR_RETRIED, NOT_DELIVERED, partOf, writeAction } from '@waybell/delivery-log/tables';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { requireScope } from '../authentication/authenticate.ts';
 import { readNoQuery } from '../http/read-query.ts';

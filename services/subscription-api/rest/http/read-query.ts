@@ -2,8 +2,8 @@
 import type { Request } from 'express';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
 import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
-import { isGuid } from '@waybell/events/guid';
-import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/keys';
+import { isGuid } from '@waybell/events/timestamp';
+import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/event';
 import { Problem, type ParameterFault } from './problem.ts';
 import { schemaFaults } from './request-schema.ts';
 

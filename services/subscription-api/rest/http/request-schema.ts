@@ -1,7 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { JsonNode } from '@waybell/contracts/openapi/json-node';
-import { isGuid } from '@waybell/events/guid';
-import { readTimestamp } from '@waybell/events/timestamp';
+import { isGuid, readTimestamp } from '@waybell/events/timestamp';
 
 /** A place in a request, and the demand of its schema. */
 export type SchemaFault = { path: string[]; detail: string };

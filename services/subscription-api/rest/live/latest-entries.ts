@@ -1,16 +1,17 @@
 /** Reads what happens to clients now: attempts, events without a delivery, and notices for the platform. */
-import { ms, time } from '@waybell/delivery-log/columns';
-import { attemptColumns } from '@waybell/delivery-log/read/attempts';
-import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from '@waybell/delivery-log/read/entries';
-import { eventsAt, eventsBefore } from '@waybell/delivery-log/read/events';
-import { attemptEntry, eventEntry, explainNoSubscription } from '@waybell/delivery-log/read/history';
 import {
+  ms,
+  time,
   DELIVERED_OR_RETRIED,
   NOT_DELIVERED,
   partOf,
   writeAction,
   type AttemptRow,
 } from '@waybell/delivery-log/tables';
+import { attemptColumns } from '@waybell/delivery-log/read/attempts';
+import type { AttemptEntry, ClientReader, EventEntry, SuppressedVerdict } from '@waybell/delivery-log/read/entries';
+import { eventsAt, eventsBefore } from '@waybell/delivery-log/read/events';
+import { attemptEntry, eventEntry, explainNoSubscription } from '@waybell/delivery-log/read/history';
 import { noticeAsJson, type OperationsNotice } from '@waybell/line/operations-notice';
 import type { Key } from '@waybell/line/outcomes';
 import type { Queryable } from '@waybell/runtime/postgres';

@@ -10,7 +10,7 @@ import {
   newAccount,
   newToken,
 } from '@waybell/contracts/openapi/admin-paths';
-import { isGuid } from '@waybell/events/guid';
+import { isGuid } from '@waybell/events/timestamp';
 import { parseDurationMs } from '@waybell/runtime/duration';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { ACCOUNTS_PER_PAGE, createAccount, findAccount, listAccounts, updateAccount } from '../../accounts.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { onConnection } from '@waybell/line/operating/connect-once';
-import { statesOf } from '@waybell/line/broker/depth';
+import { statesOf } from '@waybell/line/broker/broker-connection';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';

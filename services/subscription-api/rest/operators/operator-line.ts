@@ -2,10 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { Router, type Request, type Response } from 'express';
 import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
-import { decodeBody } from '@waybell/events/decode-body';
+import { decodeBody, type EventLimits } from '@waybell/events/read-event';
 import type { Invalid } from '@waybell/events/event';
-import type { EventLimits } from '@waybell/events/read-event';
-import type { NamedState } from '@waybell/line/broker/depth';
+import type { NamedState } from '@waybell/line/broker/broker-connection';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine, RejectedWork } from '@waybell/line/operating/operator-line';
 import { RejectedQueueTaken, type RejectedMessage } from '@waybell/line/operating/rejected-queue';

@@ -1,7 +1,7 @@
 /** The overview for operators: services, waiting deliveries, subscriptions that are off, the last hour, and queues. */
 import { Router } from 'express';
 import { matchesPattern } from '@waybell/catalog/names';
-import type { NamedState } from '@waybell/line/broker/depth';
+import type { NamedState } from '@waybell/line/broker/broker-connection';
 import { USES } from '@waybell/line/line-topology';
 import { mayHoldMore } from '@waybell/line/operating/describe-consumers';
 import type { OperatorLine } from '@waybell/line/operating/operator-line';
