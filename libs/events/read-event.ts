@@ -264,8 +264,6 @@ function invalid(place: string, what: string): Invalid {
   return invalidAt('envelope_invalid', place, what);
 }
 
-/** The body of a message without its content encoding and in UTF-8. */
-
 /** A header of 10 bytes, and 8 at the end, of which the last four are the original length. */
 const SMALLEST_GZIP = 18;
 

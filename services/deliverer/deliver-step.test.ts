@@ -3,13 +3,12 @@ import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery'
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
-import { withLastKnown } from '@waybell/runtime/last-known';
+import { withLastKnown, asLastKnown, type DeliveryTarget } from './find-target.ts';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import type { RequestOrigin } from './endpoints/endpoint.ts';
-import { asLastKnown, type DeliveryTarget } from './find-target.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { NO_TOKENS } from './testing/no-tokens.ts';
 import { roomOf, SUBSCRIPTION, TARGET } from './testing/waiting.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { withLastKnown } from './last-known.ts';
-import { endedWithin } from './testing/ended-within.ts';
-import { TurnedClock } from './turned-clock.ts';
-import { Unavailable } from './unavailable.ts';
+import { withLastKnown } from './find-target.ts';
+import { endedWithin } from '@waybell/runtime/testing/ended-within';
+import { TurnedClock } from '@waybell/runtime/turned-clock';
+import { Unavailable } from '@waybell/runtime/unavailable';
 
 const away = new Unavailable('postgres', async () => undefined);
 
