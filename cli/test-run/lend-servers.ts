@@ -11,6 +11,8 @@ import { thisMachine } from '@waybell/stack/this-machine';
 import { BreakableServers, serveAnswers, type TestServers, type Lender } from './breakable-servers.ts';
 
 const TEMPLATE = 'waybell_template';
+/** A migrated database that tests may connect to. Nobody can connect to the template: it could not be cloned meanwhile. */
+const LENT = 'waybell_lent';
 const VHOSTS = { shared: 40, breakable: 24 };
 
 type Lend = {
@@ -47,7 +49,7 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
     // Strings: borrow.ts sends nothing else.
     control: async (args) => rabbitmqctl((await servers).process('rabbitmq').spec, ...(args as string[])),
     redis: async () => ({ url: await database() }),
-    postgres: async () => ({ url: await template }),
+    postgres: async () => ({ url: await template, template: TEMPLATE }),
     // A line of text: borrow.ts sends nothing else.
     note: async (line) => note(line as string),
     ...breakable.answers(),
@@ -64,16 +66,19 @@ export async function lendServers({ home, report, note }: Lend): Promise<Lender>
   };
 }
 
-/** Resolves with the address of a migrated database to clone, on a server that lets every service's user log in. */
+/** Makes the databases. Resolves with the address of the one to connect to, on a server that lets every service's user log in. */
 async function makeTemplate(servers: Servers): Promise<string> {
   const url = new URL(servers.url('postgres'));
   const client = new pg.Client({ connectionString: url.href });
   await client.connect();
   await client.query(`create database ${TEMPLATE}`);
-  await client.end();
   url.pathname = `/${TEMPLATE}`;
   await prepareDatabase({ url: url.href });
   await allowLogins(servers);
+  await client.query(`alter database ${TEMPLATE} allow_connections false`);
+  await client.query(`create database ${LENT} template ${TEMPLATE} strategy file_copy`);
+  await client.end();
+  url.pathname = `/${LENT}`;
   return url.href;
 }
 

@@ -131,7 +131,7 @@ const MOST_OTHERS = 16;
 export const LONGEST_KEY = 200;
 
 /** Matches a key as people write it: not blank, nothing unprintable. */
-export const KEY_PATTERN = `^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f]{1,${LONGEST_KEY}}$`;
+export const KEY_PATTERN: string = `^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f]{1,${LONGEST_KEY}}$`;
 
 /** A key as it is looked for: however it is spelled, and whatever is around it. */
 export const normalizedKey = (text: string): string => text.trim().toLowerCase();

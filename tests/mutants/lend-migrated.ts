@@ -40,5 +40,5 @@ export async function lendMigrated(checkout: string, lender: string): Promise<Le
     throw new NotMigrated('its tables cannot be made', { cause: error });
   });
   const passedOn = PASSED_ON.map((path) => [path, (body: unknown) => ask(path, body)] as const);
-  return serveAnswers({ ...Object.fromEntries(passedOn), postgres: async () => ({ url: migrated }) });
+  return serveAnswers({ ...Object.fromEntries(passedOn), postgres: async () => ({ url: migrated, template: name }) });
 }

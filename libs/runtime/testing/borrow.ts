@@ -23,8 +23,8 @@ export const controlShared = (...args: string[]): Promise<string> => ask('contro
 /** Returns an empty database of Redis that no other test uses. */
 export const borrowRedis = (): Promise<{ url: string }> => ask('redis');
 
-/** Returns a migrated database to clone, on a Postgres that other tests use too. */
-export const borrowPostgres = (): Promise<{ url: string }> => ask('postgres');
+/** Returns a migrated database, on a Postgres that other tests use too, and the name of the one to clone. */
+export const borrowPostgres = (): Promise<{ url: string; template: string }> => ask('postgres');
 
 /** Adds a line to the run's report: that something was tried again, and why. */
 export async function noteOfRun(line: string): Promise<void> {

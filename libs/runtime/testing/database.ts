@@ -10,9 +10,9 @@ export type TestDatabase = AsyncDisposable & { url: string; name: string; postgr
  */
 export async function createTestDatabase(options: { isMigrated?: boolean } = {}): Promise<TestDatabase> {
   const name = `waybell_test_${randomBytes(6).toString('hex')}`;
-  const { url: template } = await borrowPostgres();
-  const on = (database: string) => Object.assign(new URL(template), { pathname: `/${database}` }).href;
-  const cloned = options.isMigrated === false ? 'template1' : new URL(template).pathname.slice(1);
+  const { url: lent, template } = await borrowPostgres();
+  const on = (database: string) => Object.assign(new URL(lent), { pathname: `/${database}` }).href;
+  const cloned = options.isMigrated === false ? 'template1' : template;
   await onServer(on('postgres'), (server) =>
     server.query(`create database ${name} template "${cloned}" strategy file_copy`),
   );
