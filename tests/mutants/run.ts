@@ -18,6 +18,8 @@ import { cp, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 
 /** Copies of the checkout, each with a mutant at a time. */
 const AT_ONCE = 2;
+/** Not copied. */
+const LEFT_OUT = new Set(['node_modules', '.git', '.waybell']);
 
 const { values, positionals: words } = parseArgs({ options: { invent: { type: 'string' } }, allowPositionals: true });
 
@@ -75,8 +77,6 @@ async function work(checkout: string): Promise<void> {
     report(`${seconds} s  ${isSeen ? '' : 'NOT SEEN: '}${mutant.name}${breaks}\n          ${how}`);
   }
 }
-
-const LEFT_OUT = new Set(['node_modules', '.git', '.waybell']);
 
 /** A copy of the checkout, as it is, whose packages know each other and not those of the checkout. */
 async function copyCheckout(checkout: string, path: string): Promise<void> {
