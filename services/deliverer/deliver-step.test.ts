@@ -3,7 +3,7 @@ import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery'
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
-import { withLastKnown, asLastKnown, type DeliveryTarget } from './find-target.ts';
+import { withLastKnown, lastKnownTarget, type DeliveryTarget } from './find-target.ts';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
@@ -433,7 +433,7 @@ describe('a success', () => {
       if (isAway) throw new Unavailable('postgres', async () => undefined);
       return [TARGET];
     };
-    const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown };
+    const known = { maxAgeMs: 60_000, maxEntries: 1, clock: new TurnedClock(), asLastKnown: lastKnownTarget };
     const findTargets = withLastKnown<DeliveryTarget | undefined>(load, known);
     expect(await succeed({ findTargets })).toEqual(['delivered on record']);
     isAway = true;

@@ -4,7 +4,7 @@ import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { WAITING_MS } from '@waybell/line/topology';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
-import { withLastKnown, asLastKnown, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
+import { withLastKnown, lastKnownTarget, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
 import type { Log } from '@waybell/runtime/log';
 import { systemNames } from '@waybell/runtime/names/resolve-host';
 import { allowsAny } from '@waybell/runtime/networks';
@@ -47,7 +47,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   const missingKeys = new MissingKeys({ log, clock });
   readiness.watch(() => missingKeys.waitingFor());
 
-  const lastKnown = { ...config.lastKnown, clock, asLastKnown, isSame: isSameTarget };
+  const lastKnown = { ...config.lastKnown, clock, asLastKnown: lastKnownTarget, isSame: isSameTarget };
   const { flow, step } = makeDeliverer({
     config,
     store: waiting.store,

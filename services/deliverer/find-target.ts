@@ -128,7 +128,7 @@ export function recentlyWellIn(postgres: Postgres): () => Promise<string[]> {
 }
 
 /** A target from memory while Postgres is away: reports success, as a failure may have been stored since. */
-export function asLastKnown(target: DeliveryTarget | undefined): DeliveryTarget | undefined {
+export function lastKnownTarget(target: DeliveryTarget | undefined): DeliveryTarget | undefined {
   return target && { ...target, reportsSuccess: true };
 }
 
