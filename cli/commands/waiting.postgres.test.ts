@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { outboxIn } from '@waybell/line/outbox/postgres-outbox';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { TestBroker } from '@waybell/line/testing/test-broker';
 import { deliveryQueue } from '@waybell/line/topology';
@@ -72,9 +73,8 @@ describe('./waybell waiting', () => {
       messageId: 'm',
       body: Buffer.from('{}'),
     } as const;
-    const room = randomUUID().replaceAll('-', '');
-    const router = waitingIn(store.postgres, { service: 'router', process: randomUUID() });
-    await router.put([{ room, name: ` ${queue}`, madeAt: 1, id: 'p', why: 'broker', publication }]);
+    const row = { id: randomUUID(), destination: ` ${queue}`, publication, afterMs: 0 };
+    await outboxIn(store.postgres, 'router').put([row]);
     expect((await waybell('waiting list')).stdout).toMatch(
       new RegExp(`^event-router {2}${queue} {2}.* publications?, .* {2}open {2}next try `, 'm'),
     );

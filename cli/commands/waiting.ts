@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
+import { outboxIn, outboxServices } from '@waybell/line/outbox/postgres-outbox';
 import { waitingIn, WAITING_SETTINGS } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { findAccount } from '@waybell/subscription-api/accounts';
 import { waitingDestinations, waitingEndpoints } from '@waybell/subscription-api/waiting-rooms';
@@ -8,7 +9,13 @@ import { openLine } from '../open-line.ts';
 import { positive, LISTENERS_OPTION, readGuid } from '../options.ts';
 import { print, report } from '../print.ts';
 import { describeDestination, describeEndpoint } from '../waiting/describe-waiting.ts';
-import { chosenRooms, releaseWaiting, type WaitingSelection, type ReleasedRows } from '../waiting/release-waiting.ts';
+import {
+  chosenRooms,
+  releaseOutbox,
+  releaseWaiting,
+  type WaitingSelection,
+  type ReleasedRows,
+} from '../waiting/release-waiting.ts';
 import { withDatabase } from '../with-database.ts';
 
 /** Rooms that are named, at most. */
@@ -91,11 +98,14 @@ async function release(options: Options): Promise<void> {
     if (choice.kind === 'account') await findAccount(postgres, choice.guid);
     await using line = await openLine(process.env);
     for (const [name, value] of Object.entries(WAITING_SETTINGS)) await postgres.query(`set ${name} = ${value}`);
-    for (const service of ['deliverer', 'router'] as const) {
-      const rooms = await chosenRooms(postgres, { service, choice });
-      const store = waitingIn(postgres, { service, process: randomUUID() });
-      const onMoved = (count: number) => report(`${count} moved so far`);
-      await releaseWaiting({ store, line, rooms, subscription, released, onMoved });
+    const rooms = await chosenRooms(postgres, choice);
+    const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+    const onMoved = (count: number) => report(`${count} moved so far`);
+    await releaseWaiting({ store, line, rooms, subscription, released, onMoved });
+    if (choice.kind !== 'all') return;
+    for (const service of outboxServices) {
+      const called = `the outbox of the ${service}`;
+      await releaseOutbox({ store: outboxIn(postgres, service), called, line, released });
     }
   });
   reportReleased(released);
@@ -106,7 +116,7 @@ function reportReleased({ deliveries, publications, records, claimedByOthers }: 
     `moved into their queues: ${deliveries} deliveries and ${publications} publications; published: ${records} records of deliveries that have no body any more`,
   );
   if (claimedByOthers.length === 0) return;
-  const named = claimedByOthers.slice(0, MOST_NAMED).map(({ called }) => called);
+  const named = claimedByOthers.slice(0, MOST_NAMED);
   const more = claimedByOthers.length - named.length;
   throw new Error(
     `in the hands of other processes, and left to them: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}. Stop these processes (one that was killed counts for 20 s more), then run it again`,

@@ -15,7 +15,5 @@ test('people are told where and why a delivery waits for its subscription', asyn
   const told = { url: 'https://a.test/hook', why: ['paused'], subscriptions: [subscription], deliveries: 1 };
   expect(await waitingEndpoints(postgres, { account, limit: 9 })).toMatchObject([told]);
   const choice = { kind: 'subscription', guid: subscription } as const;
-  expect(await chosenRooms(postgres, { service: 'deliverer', choice })).toEqual([
-    { room, called: 'https://a.test/hook' },
-  ]);
+  expect(await chosenRooms(postgres, choice)).toEqual([{ room, called: 'https://a.test/hook' }]);
 });

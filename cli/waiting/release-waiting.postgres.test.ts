@@ -33,7 +33,7 @@ async function release(choice: WaitingSelection = all, by = line.publish): Promi
   await releaseWaiting({
     store: waitingIn(store.postgres, { service: 'deliverer', process: randomUUID() }),
     line: { publish: by },
-    rooms: await chosenRooms(store.postgres, { service: 'deliverer', choice }),
+    rooms: await chosenRooms(store.postgres, choice),
     subscription: choice.kind === 'subscription' ? choice.guid : undefined,
     released,
   });

@@ -4,6 +4,7 @@ import { joinDeliveries } from '@waybell/line/delivery-batch';
 import { isRejection, type Publication } from '@waybell/line/messages';
 import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
+import type { OutboxStore } from '@waybell/line/outbox/postgres-outbox';
 import type { ClaimedRoom, RowsWanted, TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Queryable } from '@waybell/runtime/postgres';
 
@@ -13,8 +14,8 @@ export type WaitingSelection = { kind: 'all' } | { kind: 'account' | 'subscripti
 /** `room`: 32 hexadecimal digits. `called`: what people call it. */
 type ChosenRoom = { room: string; called: string };
 
-/** `records`: of deliveries that have no body any more. `claimedByOthers`: rooms that other processes have claimed. */
-export type ReleasedRows = { deliveries: number; publications: number; records: number; claimedByOthers: ChosenRoom[] };
+/** `records`: of deliveries that have no body any more. `claimedByOthers`: what people call it that other processes have claimed. */
+export type ReleasedRows = { deliveries: number; publications: number; records: number; claimedByOthers: string[] };
 
 type Release = {
   store: WaitingStore;
@@ -29,27 +30,24 @@ type Release = {
 };
 
 const ROOMS = `
-  select encode(uuid_send(r.room), 'hex') as room, coalesce(r.name, current.url, r.room::text) as called
-  from waybell.rooms r left join lateral (
+  select encode(uuid_send(r.room), 'hex') as room, coalesce(current.url, r.room::text) as called
+  from waybell.deliverer_rooms r left join lateral (
     select split_part(s.callback_url, '?', 1) as url from waybell.subscriptions s
     where s.account_guid = r.account and r.room in (waybell.room_of(s.account_guid, s.callback_url), s.guid) limit 1
   ) current on true
-  where r.service = $1 and ($2::uuid is null or r.account = $2) and ($3::uuid is null or exists (
-    select from waybell.waiting w where w.service = r.service and w.room = r.room and w.subscription = $3))
+  where r.name is null and ($1::uuid is null or r.account = $1) and ($2::uuid is null or exists (
+    select from waybell.deliverer_waiting w where w.room = r.room and w.subscription = $2))
   order by r.room`;
 
 const ROOMS_TOGETHER = 8;
 const MOST_ROWS = 256;
 const REPORT_EVERY = 10_000;
 
-/** Returns the selected rooms of a service that have rows. */
-export async function chosenRooms(
-  postgres: Queryable,
-  { service, choice }: { service: string; choice: WaitingSelection },
-): Promise<ChosenRoom[]> {
+/** Returns the selected rooms that have rows. */
+export async function chosenRooms(postgres: Queryable, choice: WaitingSelection): Promise<ChosenRoom[]> {
   const account = choice.kind === 'account' ? choice.guid : null;
   const subscription = choice.kind === 'subscription' ? choice.guid : null;
-  return (await postgres.query<ChosenRoom>(ROOMS, [service, account, subscription])).rows;
+  return (await postgres.query<ChosenRoom>(ROOMS, [account, subscription])).rows;
 }
 
 /**
@@ -62,7 +60,7 @@ export async function releaseWaiting(release: Release): Promise<void> {
     const some = rooms.slice(from, from + ROOMS_TOGETHER);
     const claimed = await store.claim({ kind: 'named', rooms: some.map(({ room }) => room) });
     const claims = new Map(claimed.map((room) => [room.room, room]));
-    released.claimedByOthers.push(...some.filter(({ room }) => !claims.has(room)));
+    released.claimedByOthers.push(...some.flatMap(({ room, called }) => (claims.has(room) ? [] : called)));
     try {
       await releaseClaimed(release, claims);
     } finally {
@@ -84,11 +82,10 @@ async function releaseClaimed(release: Release, claims: ReadonlyMap<string, Clai
     const renewed = await store.renew(wanted.map(({ room }) => ({ room, lives: true })));
     const still = new Set(renewed.map(({ room }) => room));
     const lost = new Set(wanted.flatMap(({ room }) => (still.has(room) ? [] : room)));
-    released.claimedByOthers.push(...rooms.filter(({ room }) => lost.has(room)));
+    released.claimedByOthers.push(...rooms.flatMap(({ room, called }) => (lost.has(room) ? called : [])));
     const taken = await store.take(wanted.filter(({ room }) => still.has(room)));
     await publishAll(
       release,
-      claims,
       taken.flatMap(({ rows }) => rows),
     );
     wanted = taken.flatMap(({ room, rows }) => {
@@ -100,7 +97,6 @@ async function releaseClaimed(release: Release, claims: ReadonlyMap<string, Clai
 
 async function publishAll(
   { store, line, released, onMoved, now = Date.now }: Release,
-  claims: ReadonlyMap<string, ClaimedRoom>,
   rows: readonly TakenRow[],
 ): Promise<void> {
   const before = countOf(released);
@@ -110,12 +106,36 @@ async function publishAll(
   await store.settle(gone.map(({ row }) => row));
   for (const { row } of gone) {
     if (row.isForgotten === true) released.records += 1;
-    else if (claims.get(row.room)?.name === undefined) released.deliveries += 1;
-    else released.publications += 1;
+    else released.deliveries += 1;
   }
   const moved = countOf(released);
   if (Math.floor(moved / REPORT_EVERY) > Math.floor(before / REPORT_EVERY)) onMoved?.(moved);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** A row is due again after so long, should the command be killed. */
+const CLAIM_MS = 20_000;
+
+/** Publishes the rows of an outbox that are due and that no other process has, and deletes each once the broker has it; like `releaseWaiting`. */
+export async function releaseOutbox({
+  store,
+  called,
+  line,
+  released,
+}: Pick<Release, 'line' | 'released'> & { store: OutboxStore; called: string }): Promise<void> {
+  const open = new Set<string>();
+  for (;;) {
+    const rows = await store.claim({ open: [...open], shut: [], claimMs: CLAIM_MS });
+    if (rows.length === 0) break;
+    const results = await Promise.allSettled(rows.map(async ({ publication }) => publishOn(line, publication)));
+    const gone = rows.filter((_, place) => results[place]?.status === 'fulfilled');
+    await store.settle(gone);
+    await store.keep(rows.filter((row) => !gone.includes(row)));
+    for (const { destination } of gone) open.add(destination);
+    released.publications += gone.length;
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+  if ((await store.figures()).rows > 0) released.claimedByOthers.push(called);
 }
 
 const countOf = ({ deliveries, publications, records }: ReleasedRows): number => deliveries + publications + records;

@@ -157,8 +157,6 @@ async function forgetWaiting(postgres: Queryable, sent: readonly SentDelivery[])
 }
 
 async function countOnTheirWay(postgres: Queryable): Promise<number> {
-  const { rows } = await postgres.query<{ count: number }>(
-    'select coalesce(sum(rows), 0)::float8 as count from waybell.waiting_sums where name is not null',
-  );
+  const { rows } = await postgres.query<{ count: number }>('select count(*)::float8 as count from waybell.outbox');
   return rows[0]?.count ?? 0;
 }

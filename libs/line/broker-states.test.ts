@@ -8,7 +8,7 @@ import { runStep, type Step } from './run-step.ts';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { goOn, MemoryLink } from './testing/memory-link.ts';
 import { smallTopology } from './testing/test-broker.ts';
-import { deactivatorQueue, endsExchange, STEPS } from './topology.ts';
+import { deactivatorQueue, endsExchange, LANES } from './topology.ts';
 
 const STATES: readonly BrokerState[] = ['away', 'writable', 'blocked'];
 /** A message comes; less time passes than until a probe; more time passes than messages are held. */
@@ -22,7 +22,7 @@ function orders(length: number): Move[][] {
 }
 
 const metrics = createMetrics('test');
-const [name] = STEPS.deactivator;
+const [name] = LANES.deactivator;
 const step = (drainsWhileBlocked: boolean): Step<string> => ({
   name,
   queues: [deactivatorQueue],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { actionKey, actions } from '@waybell/catalog/actions';
 import { lineTopology, exchangesOf, queuesOf, type ServiceName } from './line-topology.ts';
-import { deliveryQueue, retryQueue, STEPS } from './topology.ts';
+import { deliveryQueue, retryQueue, LANES } from './topology.ts';
 
 const schedule = { shipper: [60_000, 60_000], carrier: [1_000, 2_000] };
 const deliveries = actions.map(actionKey).map(deliveryQueue);
@@ -36,7 +36,7 @@ describe('the queues that a service publishes to', () => {
     );
     const actionKeys = actions.map(actionKey);
     // An object has the keys that it was written with.
-    const names = Object.keys(STEPS) as ServiceName[];
+    const names = Object.keys(LANES) as ServiceName[];
     const published = names.flatMap((name) => queuesOf(name, { schedule, actionKeys }));
     expect(published.filter((queue) => !declared.has(queue))).toEqual([]);
   });

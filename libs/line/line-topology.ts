@@ -25,7 +25,7 @@ import {
   retryQueue,
   returnsExchange,
   routerQueue,
-  STEPS,
+  LANES,
   straysQueue,
   suspectsExchange,
   suspectsQueue,
@@ -124,13 +124,13 @@ const QUEUES = [
 /** RabbitMQ's default exchange, which reaches any queue by its name. */
 const DEFAULT_EXCHANGE = 'amq.default';
 
-export type ServiceName = keyof typeof STEPS;
+export type ServiceName = keyof typeof LANES;
 
 /** Adds that each service consumes the suspects lanes of its steps and publishes to them. */
 function service(name: ServiceName, { takesFrom, publishesTo, asksAfter = [] }: Use): Use {
   return {
     asksAfter,
-    takesFrom: [...takesFrom, ...STEPS[name].map(suspectsQueue)],
+    takesFrom: [...takesFrom, ...LANES[name].map(suspectsQueue)],
     publishesTo: [...publishesTo, suspectsExchange, rejectedExchange],
   };
 }

@@ -277,13 +277,11 @@ export type WaitingRow = RowKey & {
   why: WaitingReason;
   /** Not due before this many milliseconds have passed; absent: due at once. */
   afterMs?: number;
-  /** The publication that waits; for a delivery, its publication to the queue of its action. */
+  /** Its publication to the queue of its action. */
   publication: Publication;
-  /** For a delivery: the account of the room's endpoint, and the subscription of the row. */
+  /** The account of the room's endpoint, and the subscription of the row. */
   account?: string;
   subscription?: string;
-  /** For a publication: the room's name, `<exchange> <routing key>`. */
-  name?: string;
 };
 
 /** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */

@@ -9,9 +9,9 @@ import { runStep, type Step } from './run-step.ts';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { goOn, MemoryLink } from './testing/memory-link.ts';
 import { smallTopology } from './testing/test-broker.ts';
-import { deactivatorQueue, endsExchange, STEPS } from './topology.ts';
+import { deactivatorQueue, endsExchange, LANES } from './topology.ts';
 
-const [name] = STEPS.deactivator;
+const [name] = LANES.deactivator;
 const A_GOOD_WHILE_MS = 200_000;
 
 type Draw = (count: number) => number;

@@ -17,9 +17,9 @@ import type { StepRules } from './hand-over/state.ts';
 import type { Handler } from './messages.ts';
 import type { InHandLimit } from './prefetch-budget.ts';
 import { StepReport, StepSpans, type TracedStep } from './step-report.ts';
-import { suspectsQueue } from './topology.ts';
+import { isLane, suspectsQueue } from './topology.ts';
 
-export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms'> &
+export type Step<M> = Omit<StepRules<M>, 'now' | 'hasRooms' | 'hasLane'> &
   TracedStep<M> & {
     queues: readonly string[];
     /** Limit of messages in hand, and so handled, at once over all queues. */
@@ -78,7 +78,7 @@ class StepRunner<M> implements RunningStep {
   readonly #clock: Clock;
   readonly #gate: Gate;
   readonly #runner: EffectRunner<M>;
-  readonly #suspects: SuspectsLane;
+  readonly #suspects: SuspectsLane | undefined;
   readonly #consumers: Consumer[];
   readonly #name: string;
   readonly #tools: StepTools<M>;
@@ -102,19 +102,24 @@ class StepRunner<M> implements RunningStep {
       },
     });
     const report = new StepReport(running, { log, metrics, inHand: () => main.inHand() + (rows?.inHand() ?? 0) });
-    this.#runner = new EffectRunner(running, {
-      ...tools,
-      clock,
-      report,
-      spans: tools.tracer && new StepSpans(running, tools.tracer),
-      onUnavailable: (dependency) => this.#gate.shut(dependency),
-      onRedelivered: (isInHand) => (isInHand ? this.#suspects.pause() : this.#suspects.resume()),
-    });
+    const hasLane = queues.length > 0;
+    this.#runner = new EffectRunner(
+      { ...running, hasLane },
+      {
+        ...tools,
+        clock,
+        report,
+        spans: tools.tracer && new StepSpans(running, tools.tracer),
+        onUnavailable: (dependency) => this.#gate.shut(dependency),
+        onRedelivered: (isInHand) => (isInHand ? this.#suspects?.pause() : this.#suspects?.resume()),
+      },
+    );
     const main = broker.consume(queues, inHandLimit, this.#runner.taking('queue'));
     const rows = tools.takeRows?.(this.#runner.taking('queue'));
     const suspects = { step: name, clock, ...(suspectsAfterMs !== undefined && { afterStartMs: suspectsAfterMs }) };
-    this.#suspects = new SuspectsLane(broker, { ...suspects, ...this.#runner.taking('suspects') });
-    this.#consumers = [main, this.#suspects.consumer, ...(rows === undefined ? [] : [rows])];
+    if (hasLane || isLane(name))
+      this.#suspects = new SuspectsLane(broker, { ...suspects, ...this.#runner.taking('suspects') });
+    this.#consumers = [main, this.#suspects?.consumer, rows].filter((each) => each !== undefined);
     // Not at disposal: other parts of the process, disposed of earlier, may take long.
     tools.shutdown?.begun.addEventListener('abort', () => void this.#stopTaking());
     tools.shutdown?.watch(() => this.#runner.inHand);
@@ -155,7 +160,7 @@ class StepRunner<M> implements RunningStep {
     // First stops taking: messages given back would be redelivered. A broker that hangs must not delay this.
     await withTimeout({ clock: this.#clock, limitMs: PAUSE_LIMIT_MS }, this.pause('closing'));
     this.#gate.close();
-    this.#suspects.close();
+    this.#suspects?.close();
     this.#runner.apply({ kind: 'closing' });
     this.#tools.log.info({ step: this.#name, held: this.#runner.inHand }, 'taking.ended');
   }

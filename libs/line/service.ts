@@ -1,5 +1,4 @@
 /** The common parts of the line's services; each begins with `startService`. */
-import { randomUUID } from 'node:crypto';
 import { systemClock } from '@waybell/runtime/clock';
 import { type ClockWatch, watchClock } from '@waybell/runtime/clock-watch';
 import { configOrExit } from '@waybell/runtime/environment';
@@ -11,18 +10,20 @@ import type { Redis, RedisOptions } from '@waybell/runtime/redis';
 import { checkSchema, MIGRATIONS, raiseSequences, relyOnPostgres, relyOnRedis } from '@waybell/runtime/reliance';
 import type { Broker } from './broker.ts';
 import { connectBroker } from './broker/connect-broker.ts';
-import type { ClaimedRows } from './claimed/claimed-rows.ts';
-import { publishClaimed, type PublishingClaimed, publishRepeatedly } from './claimed/publish-claimed.ts';
+import type { ClaimedRows } from './outbox/claimed-rows.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { outboxIn } from './outbox/postgres-outbox.ts';
+import { publishClaimed, type PublishingClaimed, publishRepeatedly } from './outbox/publish-claimed.ts';
 import { watchPublishing } from './line-metrics.ts';
 import { exchangesOf, queuesOf, type RetrySettings, type ServiceName } from './line-topology.ts';
 import { type Once, onceInRedis } from './once.ts';
 import { type RunningStep, runStep, type Step, type StepTools } from './run-step.ts';
-import { WAITING_SETTINGS, waitingIn } from './waiting-room/postgres-waiting-store.ts';
+import { WAITING_SETTINGS } from './waiting-room/postgres-waiting-store.ts';
+import type { WaitingPostgres } from './waiting-room/waiting-connection.ts';
 import { WaitingMetrics } from './waiting-room/waiting-metrics.ts';
-import { WaitingPublications } from './waiting-room/waiting-publications.ts';
-import type { readWaiting, WaitingStore } from './waiting-room/waiting-store.ts';
+import type { readWaiting } from './waiting-room/waiting-store.ts';
 
-/** With `redis` a service connects to Redis; with `waiting` it has a waiting room in Postgres, also for what RabbitMQ does not take. */
+/** With `redis` a service connects to Redis; with `waiting` it has an outbox in Postgres for what RabbitMQ does not take. */
 export type ServiceConfig = ReturnType<typeof processConfig> &
   ReturnType<typeof postgresConfig> &
   ReturnType<typeof brokerConfig> &
@@ -37,7 +38,8 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
   /** Compares the clocks of this process and of Postgres. */
   clocks: Pick<ClockWatch, 'guard'>;
   broker: Broker;
-  waiting: C extends { waiting: object } ? { store: WaitingStore; metrics: WaitingMetrics } : undefined;
+  /** `postgres`: connections for what waits. */
+  waiting: C extends { waiting: object } ? { postgres: WaitingPostgres; metrics: WaitingMetrics } : undefined;
   /** Runs a step and adds it to the process's readiness. `tools` add to the service's own. */
   run<M>(step: Step<M>, tools?: Partial<StepTools<M>>): RunningStep;
   publishClaimed<Row>(name: string, rows: ClaimedRows<Row>): PublishingClaimed;
@@ -49,8 +51,8 @@ export type Service<C extends ServiceConfig = ServiceConfig> = ProcessParts & {
 
 export type Repetition = { intervalMs: number; warning: string };
 
-/** Connections to Postgres for the waiting room; idle ones are closed. */
-const ROOM_CONNECTIONS = 4;
+/** Connections to Postgres for what waits; idle ones are closed. */
+const WAITING_CONNECTIONS = 4;
 
 /** A table or function in Postgres that each service needs: until it is granted, the service does nothing. */
 const REQUIRED_GRANTS: Record<ServiceName, string> = {
@@ -97,12 +99,12 @@ export async function startService<C extends ServiceConfig>(
   const broker = opened.use(await connectBroker({ ...config.broker, exchanges, publishesTo, name, log }));
   watchPublishing(broker.publishing, metrics);
   readiness.watch(() => broker.waitingFor());
-  const publications =
-    waiting && opened.use(new WaitingPublications({ ...waiting, broker, log, clock: systemClock, now: Date.now }));
-  const puts = publications && { putPublication: publications.put };
+  const tools = { broker, ...parts };
+  const asStep = <Row>(rows: ClaimedRows<Row>) => publishClaimed('outbox', rows, tools);
+  const outbox = waiting && opened.use(new Outbox({ ...waiting, asStep, broker, log, clock: systemClock }));
+  const puts = outbox && { putPublication: outbox.put };
   let once: Once | undefined;
 
-  const tools = { broker, ...parts };
   const service: Omit<Service<C>, symbol> = {
     ...parts,
     config,
@@ -142,16 +144,17 @@ async function connectStores(
     closing.use(
       connectPostgres({ ...config.postgres, login: logins.postgres, name: applicationName(name), ...own, log }),
     );
-  const roomsOf = (service: 'router' | 'deliverer') =>
-    waitingIn(connect({ poolSize: ROOM_CONNECTIONS, settings: WAITING_SETTINGS }), { service, process: randomUUID() });
+  const waiting = config.waiting && connect({ poolSize: WAITING_CONNECTIONS, settings: WAITING_SETTINGS });
   return {
-    // A service with a waiting room queries receivers by key.
+    // A service for which something waits queries receivers by key.
     postgres: connect(config.waiting && { settings: BY_KEY }),
-    waiting: config.waiting && {
-      store: roomsOf(name === 'deliverer' ? 'deliverer' : 'router'),
-      metrics: new WaitingMetrics(metrics),
-      mostBytes: config.waiting.allBytes,
-    },
+    waiting: config.waiting &&
+      waiting && {
+        postgres: waiting,
+        store: outboxIn(waiting, name === 'deliverer' ? 'deliverer' : 'router'),
+        metrics: new WaitingMetrics(metrics),
+        mostBytes: config.waiting.allBytes,
+      },
     redis:
       config.redis &&
       closing.use(await connectRedis({ ...config.redis, ...(logins.redis && { login: logins.redis }), log })),

@@ -35,7 +35,7 @@ type Handled = { caused?: readonly Outgoing[]; isRepeat?: true };
 function handled(...members: readonly Handled[]): Report<Message> {
   const state = emptyState<Message>();
   newSource(state, 1, members.length);
-  const rules = { name: 's', parse: (each: Message) => each, now: () => 0 };
+  const rules = { name: 's', hasLane: true, parse: (each: Message) => each, now: () => 0 };
   const turn = newTransition(state, rules);
   const member = (what: Handled) => ({ ...addMember(turn, 1, 'queue', message), parsed: message, ...what });
   return { kind: 'handled', members: members.map(member) };

@@ -102,7 +102,7 @@ function rely({ server, findWrong }: Reliance, { readiness, log, everyMs = EVERY
 const UNDEFINED_FUNCTION = '42883';
 
 /** Number of the last migration that the services of this version need. */
-export const SCHEMA_VERSION = 40;
+export const SCHEMA_VERSION = 41;
 
 /** Readiness report of a process whose tables are of an earlier version. */
 export const MIGRATIONS = 'migrations (run `waybell migrate`)';

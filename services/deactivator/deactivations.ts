@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { ClaimedRows } from '@waybell/line/outbox/claimed-rows';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { Deactivated, DeactivationRule } from '@waybell/line/outcomes';
 import type { Log } from '@waybell/runtime/log';

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { ClaimedRows } from '@waybell/line/outbox/claimed-rows';
 import { noticeAsJson, noticeKey, type OperationsNotice } from '@waybell/line/operations-notice';
 import { noticesExchange } from '@waybell/line/topology';
 import type { Log } from '@waybell/runtime/log';

@@ -3,6 +3,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { Step, StepTools } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { WAITING_MS } from '@waybell/line/topology';
+import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { systemClock, type Clock } from '@waybell/runtime/clock';
 import { withLastKnown, lastKnownTarget, findTargetsIn, isSameTarget, recentlyWellIn } from './find-target.ts';
 import type { Log } from '@waybell/runtime/log';
@@ -48,12 +49,14 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   readiness.watch(() => missingKeys.waitingFor());
 
   const lastKnown = { ...config.lastKnown, clock, asLastKnown: lastKnownTarget, isSame: isSameTarget };
+  const store = waitingIn(waiting.postgres, { service: 'deliverer', process: randomUUID() });
   const { flow, step } = makeDeliverer({
     config,
-    store: waiting.store,
+    store,
     deliverers: deliverersIn(postgres, { id: randomUUID(), actions: config.actionKeys }),
     onPut: (why) => waiting.metrics.countPut(why),
     onTaken: (rows) => waiting.metrics.countTaken('endpoints', rows),
+    onCounted: (figures) => (waiting.metrics.figures.endpoints = figures),
     // With a wrong clock, deliveries would be too old, and receivers would refuse the signatures.
     findTargets: clocks.guard(withLastKnown(findTargetsIn(postgres, config.keyRing), lastKnown)),
     callEndpoint: renewingRefused(clocks.guard(judgeOwnFault({ ...requests, egress, clock })), tokens),
@@ -71,7 +74,6 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   waiting.metrics.show(() => flow.figures());
   watchDeliverers(flow, metrics);
   closing.use(flow.released);
-  const { store } = waiting;
   const { limits } = config.endpoints;
   const openRequests = closing.use(new OpenRequests({ store, putRow: flow.putRow, limits, log, clock }));
   const deliveryMetrics = new DeliveryMetrics(metrics, { now, hasTraces: tracer !== undefined });

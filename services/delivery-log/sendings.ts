@@ -3,7 +3,7 @@ import { bodyIn, bodyOfDelivery, chunkOf } from '@waybell/delivery-log/read/bodi
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import { type Event, keysOf } from '@waybell/events/event';
 import { readEvent } from '@waybell/events/read-event';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
+import type { ClaimedRows } from '@waybell/line/outbox/claimed-rows';
 import { publishDelivery, reportRejectedDelivery, type Delivery } from '@waybell/line/delivery';
 import type { InterfaceName, ByHand, Routed } from '@waybell/line/outcomes';
 import { notify } from '@waybell/notifications/notification';

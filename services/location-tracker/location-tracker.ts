@@ -1,6 +1,6 @@
 import { unknownMembersMetric } from '@waybell/events/unknown-members-metric';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
-import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { ClaimedRows } from '@waybell/line/outbox/claimed-rows';
+import type { PublishingClaimed } from '@waybell/line/outbox/publish-claimed';
 import type { RunningStep, Step } from '@waybell/line/run-step';
 import type { Service } from '@waybell/line/service';
 import { reportRejectedEvent } from '@waybell/rejected/reject-event';

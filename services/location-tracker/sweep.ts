@@ -10,8 +10,8 @@
  */
 import { readTimestamp } from '@waybell/events/timestamp';
 import type { Broker, Depth } from '@waybell/line/broker';
-import type { ClaimedRows } from '@waybell/line/claimed/claimed-rows';
-import type { PublishingClaimed } from '@waybell/line/claimed/publish-claimed';
+import type { ClaimedRows } from '@waybell/line/outbox/claimed-rows';
+import type { PublishingClaimed } from '@waybell/line/outbox/publish-claimed';
 import type { Publication } from '@waybell/line/messages';
 import type { RunningStep } from '@waybell/line/run-step';
 import { locationsQueue } from '@waybell/line/topology';

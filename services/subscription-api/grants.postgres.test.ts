@@ -9,6 +9,7 @@ const waitingOf = (service: string) => ({
   [`${service}_waiting`]: 'DELETE, INSERT, SELECT, UPDATE (due_at, no, why)',
   [`${service}_waiting_sums`]: 'DELETE, INSERT, SELECT, UPDATE (bytes, rows)',
   [`release_${service}_rooms()`]: 'EXECUTE',
+  [`${service}_outbox`]: 'DELETE, INSERT, SELECT, UPDATE (due_at, refused_at)',
 });
 
 /** Every service reads the version of the tables. */
@@ -108,7 +109,8 @@ describe('the roles', () => {
     ['waybell_deliverer', 'select hash from waybell.access_tokens'],
     ['waybell_deliverer', 'select sealed from waybell.signing_secrets'],
     ['waybell_deliverer', 'update waybell.deliverer_waiting set body = null'],
-    ['waybell_deliverer', 'select from waybell.router_waiting'],
+    ['waybell_deliverer', 'select from waybell.router_outbox'],
+    ['waybell_router', 'update waybell.router_outbox set body = null'],
     ['waybell_router', 'delete from waybell.deliverer_rooms'],
     ['waybell_router', "select waybell.release_deliverer_rooms(null, '{}', '{}', '{}')"],
     ['waybell_deliverer', 'select from waybell.waiting'],

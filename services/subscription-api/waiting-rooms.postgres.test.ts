@@ -95,10 +95,10 @@ describe('the endpoints that deliveries wait for', () => {
 });
 
 describe('all that waits', () => {
-  test('is summed up apart for endpoints and for destinations, as the services count it', async () => {
+  test('is summed up apart for endpoints, as the service counts it, and for destinations', async () => {
     await stand.rows(
-      ['deliverer', 'router']
-        .flatMap((service) => ['rooms', 'waiting', 'waiting_sums'].map((table) => `waybell.${service}_${table}`))
+      ['deliverer_rooms', 'deliverer_waiting', 'deliverer_waiting_sums', 'deliverer_outbox', 'router_outbox']
+        .map((table) => `waybell.${table}`)
         .map((table) => `delete from ${table}`)
         .join(';'),
     );
@@ -115,7 +115,7 @@ describe('all that waits', () => {
     expect(destinations).toMatchObject({ rooms: 2, shut: 0, rows: 3, oldestAt: START + 1 });
     const told = await waitingDestinations(tables(), { limit: 10 });
     const outcomes = { service: 'event-router', exchange: 'waybell.outcomes', routingKey: '', publications: 2 };
-    expect(told).toMatchObject([outcomes, { service: 'deliverer', exchange: 'x', routingKey: 'a.b', publications: 1 }]);
+    expect(told).toMatchObject([{ service: 'deliverer', exchange: 'x', routingKey: 'a.b', publications: 1 }, outcomes]);
     expect(await waitingDestinations(tables(), { limit: 1 })).toEqual(told.slice(0, 1));
   });
 });

@@ -38,14 +38,6 @@ export type WaitingDestination = WaitingRoom & {
 /** Limit of the rows that are read of an endpoint: it may have millions. In no order, as to put them into one reads them all. */
 const MOST_COUNTED = 10_000;
 
-/** Rooms in which something waits, the oldest first; `$1`: how many at most. `waiting`: the rows `w` of a room `r`. */
-const listed = ({ rooms, waiting, where }: { rooms: string; waiting: string; where: string }): string => `
-  listed as materialized (
-    select r.*, oldest.made_at from ${rooms} r
-    cross join lateral (select made_at from ${waiting} order by w.made_at limit 1) oldest
-    where ${where} order by oldest.made_at, r.room limit $1
-  )`;
-
 const OF_ROOM = `
   made_at::float8 as "oldestAt", ${ms('shut_since')} as "shutSince",
   claimed_by is not null and look_at > now() as "isClaimed",
@@ -58,7 +50,11 @@ const FIRST = `(select w.subscription from ${WAITING} order by w.made_at limit 1
 const OF_WHOM = `r.name is null and ($2::uuid is null or r.account = $2) and ($3 or not ${isOfListener(FIRST)})`;
 
 const ENDPOINTS = `
-  with ${listed({ rooms: 'waybell.deliverer_rooms', waiting: WAITING, where: OF_WHOM })}
+  with listed as materialized (
+    select r.*, oldest.made_at from waybell.deliverer_rooms r
+    cross join lateral (select made_at from ${WAITING} order by w.made_at limit 1) oldest
+    where ${OF_WHOM} order by oldest.made_at, r.room limit $1
+  )
   select account, url, subscriptions, deliveries, deliveries < ${MOST_COUNTED} as "isComplete", bytes, why, ${OF_ROOM}
   from listed cross join lateral (
     select count(*)::int as deliveries, sum(size)::float8 as bytes, array_agg(distinct why) as why,
@@ -82,19 +78,16 @@ export async function waitingEndpoints(
   return (await postgres.query<WaitingEndpoint>(ENDPOINTS, [limit, account ?? null, withListeners])).rows;
 }
 
+/** How a destination's rows of an outbox are listed; a row that is due later is in the hands of a process, or a retry. */
 const DESTINATIONS = `
-  with ${listed({
-    rooms: 'waybell.rooms',
-    waiting: 'waybell.waiting w where w.service = r.service and w.room = r.room',
-    where: 'r.name is not null',
-  })}
-  select case listed.service when 'router' then 'event-router' else listed.service end as service,
-    split_part(listed.name, ' ', 1) as exchange, substring(listed.name from position(' ' in listed.name) + 1) as "routingKey",
-    coalesce(s.rows, 0)::float8 as publications, coalesce(s.bytes, 0)::float8 as bytes, ${OF_ROOM}
-  from listed left join waybell.waiting_sums s on s.service = listed.service and s.holder = listed.room
-  order by made_at, room`;
+  select case service when 'router' then 'event-router' else service end as service,
+    split_part(destination, ' ', 1) as exchange, substring(destination from position(' ' in destination) + 1) as "routingKey",
+    count(*)::float8 as publications, sum(octet_length(properties) + octet_length(body))::float8 as bytes,
+    ${ms('min(put_at)')} as "oldestAt", ${ms('min(refused_at)')} as "shutSince", false as "isClaimed",
+    ${ms('min(due_at)')} as "nextTryAt"
+  from waybell.outbox group by service, destination order by min(put_at), service, destination limit $1`;
 
-/** Finds destinations that publications wait for, those that wait longest first; counted as their service last did, about a second ago. */
+/** Finds destinations that publications wait for, those that wait longest first. Counts all rows. */
 export async function waitingDestinations(
   postgres: Queryable,
   { limit }: { limit: number },
@@ -102,33 +95,27 @@ export async function waitingDestinations(
   return (await postgres.query<WaitingDestination>(DESTINATIONS, [limit])).rows;
 }
 
-/** All that waits for endpoints, or for destinations, as the services count it: up to a second old. */
+/** All that waits for endpoints, as their service counts it, up to a second old; or for destinations, as it is. */
 export type WaitingInAll = { rooms: number; shut: number; rows: number; bytes: number; oldestAt: number | null };
 
-const IN_ALL = `
-  with room as (
-    select r.name is null as is_endpoint, r.shut_since, oldest.made_at from waybell.rooms r cross join lateral (
-      select made_at from waybell.waiting w where w.service = r.service and w.room = r.room order by w.made_at limit 1
-    ) oldest
-  ), summed as (
-    select s.name is null as is_endpoint, sum(s.rows) as rows, sum(s.bytes) as bytes
-    from waybell.waiting_sums s group by 1
-  )
-  select k.is_endpoint as "isEndpoint", count(made_at)::int as rooms, count(shut_since)::int as shut,
-    coalesce(min(s.rows), 0)::float8 as rows, coalesce(min(s.bytes), 0)::float8 as bytes, min(made_at)::float8 as "oldestAt"
-  from (values (true), (false)) as k (is_endpoint) left join room using (is_endpoint) left join summed s using (is_endpoint)
-  group by k.is_endpoint`;
+const ENDPOINTS_IN_ALL = `
+  select count(*)::int as rooms, count(r.shut_since)::int as shut, min(oldest.made_at)::float8 as "oldestAt",
+    (select coalesce(sum(rows), 0) from waybell.deliverer_waiting_sums where name is null)::float8 as rows,
+    (select coalesce(sum(bytes), 0) from waybell.deliverer_waiting_sums where name is null)::float8 as bytes
+  from waybell.deliverer_rooms r cross join lateral (select made_at from ${WAITING} order by w.made_at limit 1) oldest
+  where r.name is null`;
 
-/** Reads one row of each room, and counts none. */
+const DESTINATIONS_IN_ALL = `
+  select count(*)::int as rooms, count("shutSince")::int as shut, coalesce(sum(publications), 0) as rows,
+    coalesce(sum(bytes), 0) as bytes, min("oldestAt") as "oldestAt"
+  from (${DESTINATIONS}) listed`;
+
+/** Reads one row of each room, and all of outboxes. */
 export async function waitingInAll(
   postgres: Queryable,
 ): Promise<{ endpoints: WaitingInAll; destinations: WaitingInAll }> {
-  const { rows } = await postgres.query<WaitingInAll & { isEndpoint: boolean }>(IN_ALL);
-  const of = (wanted: boolean): WaitingInAll => {
-    const found = rows.find(({ isEndpoint }) => isEndpoint === wanted);
-    if (found === undefined) throw new TypeError('a row for each kind of room');
-    const { isEndpoint: _, ...sum } = found;
-    return sum;
-  };
-  return { endpoints: of(true), destinations: of(false) };
+  const { rows: endpoints } = await postgres.query<WaitingInAll>(ENDPOINTS_IN_ALL);
+  const { rows: destinations } = await postgres.query<WaitingInAll>(DESTINATIONS_IN_ALL, [null]);
+  const NOTHING = { rooms: 0, shut: 0, rows: 0, bytes: 0, oldestAt: null };
+  return { endpoints: endpoints[0] ?? NOTHING, destinations: destinations[0] ?? NOTHING };
 }

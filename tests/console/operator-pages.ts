@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { putPublications } from '@waybell/line/waiting-room/testing/waiting-deliveries';
 import { describe, test } from '@jest/globals';
-import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
-import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { DEAD_ACTION, deadShipper } from '../testing/dead-shipper.ts';
 import { ask } from '../testing/told.ts';
 import { to } from './places.ts';
@@ -53,7 +51,7 @@ export function operatorPages(): void {
         .getByRole('row')
         .filter({ hasText: 'k.l' });
       await destination.filter({ hasText: 'event-router' }).filter({ hasText: 'next try' }).waitFor();
-      await stack.postgres.query(`delete from waybell.router_waiting; delete from waybell.router_rooms`);
+      await stack.postgres.query('delete from waybell.router_outbox');
       await client.unsubscribe(DEAD_ACTION);
       hung.answer(500);
       await until('nothing waits any more', async () => (await endpoint.count()) === 0);
@@ -72,11 +70,7 @@ export function operatorPages(): void {
 
 /** One that is due in an hour. */
 async function putPublication(name: string): Promise<void> {
-  const [exchange = '', routingKey = ''] = name.split(' ');
-  const publication = { kind: 'publish', exchange, routingKey, body: Buffer.from('{}') } as const;
-  const room = randomUUID().replaceAll('-', '');
-  const store = waitingIn(stack.postgres, { service: 'router', process: randomUUID() });
-  await store.put([{ room, name, madeAt: wallClockMs(), id: 'p', why: 'broker', afterMs: 3_600_000, publication }]);
+  await putPublications(stack.postgres, 'router', name, 1, 3_600_000);
 }
 
 async function rejectedAbout(guid: string, token: string): Promise<number> {

@@ -48,7 +48,7 @@ const clock = new TurnedClock(0);
 /** Has the step handle every attempt that it asks for itself, up to one beyond the last. */
 export async function readDeliverer({ retries }: { retries: number }): Promise<Deliverer> {
   const config = configWith(retries);
-  const rules = { ...realStep(config, { hasTarget: true }, never), hasRooms: true, now: clock.now };
+  const rules = { ...realStep(config, { hasTarget: true }, never), hasRooms: true, hasLane: true, now: clock.now };
   const known = new Map<string, Handled>();
   const deliveries = DELIVERIES.map(firstAttempt)
     .flatMap((delivery) => comings(storedOf(publishDelivery(delivery)).copies))

@@ -213,8 +213,12 @@ export class Ledger {
 
   /** Publications in waiting rooms: those that a process had that died come again when its claim is over. */
   async #publications(): Promise<number | undefined> {
-    const { rows } = await this.#stack.postgres.query<{ waiting: number }>(
-      'select count(*)::int as waiting from waybell.rooms join waybell.waiting using (service, room) where name is not null',
+    const { postgres } = this.#stack;
+    // Release 0.3.0 has them in rooms.
+    const { rows: tables } = await postgres.query(`select where to_regclass('waybell.outbox') is not null`);
+    const { rows } = await postgres.query<{ waiting: number }>(
+      `select (select count(*) from waybell.rooms join waybell.waiting using (service, room) where name is not null)::int
+        ${tables.length > 0 ? '+ (select count(*) from waybell.outbox)::int' : ''} as waiting`,
     );
     return rows[0]?.waiting;
   }

@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { outboxIn } from '@waybell/line/outbox/postgres-outbox';
+import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { writeProperties } from '@waybell/line/waiting-room/put-rows';
-import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import type { TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
@@ -132,28 +132,19 @@ test('what was parked, under way or kept before waits in its room, as it would h
     [5, 'open'],
   ]);
 
-  const hash = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);
-  const named = ['waybell.outcomes ', 'waybell.outcomes k'].map((name) => ({ room: hash(name), name }));
-  const destinations = { kind: 'destinations', most: 9, isAnyDue: false } as const;
-  const claimed = await store.claim(destinations);
-  expect(
-    claimed
-      .map(({ room: of, name }) => ({ room: of, name }))
-      .toSorted((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1)),
-  ).toEqual(named);
-  const moved = await everyRow(store, hash('waybell.outcomes k'));
-  expect(new Set(moved.map(({ publication }) => publication.messageId))).toEqual(new Set(['a', 'b\0']));
-
   await using ofRouter = stand.connect(1, 'waybell_router');
-  const router = waitingIn(ofRouter, { service: 'router', process: randomUUID() });
-  expect(await router.claim(destinations)).toMatchObject([named[1] ?? {}]);
-  const [now, ...more] = await everyRow(router, hash('waybell.outcomes k'));
+  const [k, none] = ['waybell.outcomes k', 'waybell.outcomes '];
+  const ofDeliverer = outboxIn(stand.postgres, 'deliverer');
+  const left = outboxIn(ofRouter, 'router');
+  expect([await ofDeliverer.takeOver(), await left.takeOver()]).toEqual([4, 2]);
+  const claim = { open: [k, none], shut: [], claimMs: 1 };
+  expect((await ofDeliverer.claim(claim)).map(({ destination }) => destination).toSorted()).toEqual([none, none, k, k]);
   // The other has its time still to come.
-  expect([now?.why, now?.publication, more]).toEqual(['broker', kept[0], []]);
-  expect((await router.figures()).destinations).toMatchObject({ rows: 2 });
-  expect(await store.figures()).toMatchObject({ endpoints: { rows: 5, oldestAt: 1 }, destinations: { rows: 4 } });
+  expect(await left.claim(claim)).toMatchObject([{ destination: k, publication: kept[0] }]);
+  expect(await left.figures()).toMatchObject({ rows: 2 });
+  expect(await store.figures()).toMatchObject({ rows: 5, oldestAt: 1 });
   const [bytes] = await stand.sql<{ isRight: boolean }>(
-    `select (select sum(bytes) from waybell.waiting_sums)
+    `select (select sum(bytes) from waybell.waiting_sums where name is null)
        = (select sum(coalesce(octet_length(body), 0) + octet_length(properties)) from waybell.waiting) as "isRight"`,
   );
   expect(bytes).toEqual({ isRight: true });
@@ -163,7 +154,7 @@ test('what waits in a room is not left behind by going back', async () => {
   await using stand = await PostgresStand.start();
   await stand
     .store()
-    .put([{ room: hex(randomUUID()), name: 'e k', madeAt: 1, id: 'a', why: 'broker', publication: aPublication('a') }]);
+    .put([{ room: hex(randomUUID()), madeAt: 1, id: 'a', why: 'full', publication: aPublication('a') }]);
   await expect(goBack(stand)).rejects.toThrow('something waits');
   expect(await stand.count()).toBe(1);
 });

@@ -44,6 +44,7 @@ class Running {
     const link = new MemoryLink(new MemoryBroker({ exchanges: [], queues: [] }, clock));
     const step = {
       name: 'step',
+      hasLane: true,
       parse: ({ body }: Message) => body.toString(),
       describe: () => ({}),
       ...(recalls && { once: ONCE }),

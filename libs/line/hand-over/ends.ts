@@ -106,7 +106,7 @@ function failed<M>(transition: Transition<M>, member: Member<M>, { error }: Fail
     return close(transition, member, STUCK_PAUSE_MS);
   }
   report(transition, { kind: 'failed', message, error });
-  const failures = failuresAfter(lane, message.failures, error);
+  const failures = transition.rules.hasLane ? failuresAfter(lane, message.failures, error) : undefined;
   if (failures === undefined) rejectIt(transition, member, rejectionFor(error));
   else putAside(transition, member, failures, lane === 'suspects' ? SUSPECT_PAUSE_MS : 0);
 }

@@ -12,6 +12,8 @@ import type { Lane } from './suspicion.ts';
 export type StepRules<M> = {
   /** Names the step's suspects lane. */
   name: string;
+  /** Suspects of the step have a lane; else what fails is rejected at once. */
+  hasLane: boolean;
   parse: Parse<M>;
   once?: OncePolicy<M>;
   /** Publications that the broker does not take now may wait in a room, to be sent on later. */

@@ -29,6 +29,7 @@ export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
 /** A message is its text; the last word is its key. One that is told of as a repeat says so. */
 const RULES: StepRules<string> = {
   name: 'step',
+  hasLane: true,
   parse({ body }) {
     const text = body.toString();
     return text.startsWith('nonsense') ? reject('nonsense', 'it says so') : text;

@@ -5,17 +5,7 @@ import type { WaitingStore } from './waiting-store.ts';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { shared } from '@waybell/runtime/testing/shared';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
-import {
-  ALL,
-  aPlace,
-  aPublicationRow,
-  aRow,
-  hex,
-  nameOf,
-  PostgresStand,
-  takeFrom,
-  type Place,
-} from './testing/waiting-stand.ts';
+import { ALL, aPlace, aRow, PostgresStand, takeFrom, type Place } from './testing/waiting-stand.ts';
 
 const stand = shared(() => PostgresStand.start(12));
 let store: WaitingStore;
@@ -53,19 +43,6 @@ describe('sums', () => {
     expect(await counted()).toMatchObject({ rows: 2 });
   });
 
-  test('agree with what is there where publications come and go before they are stored', async () => {
-    const room = hex(randomUUID());
-    await store.put(['a', 'b'].map((name) => aPublicationRow(room, name)));
-    await store.claim(ALL);
-    await store.settle((await takeFrom(store, room)).slice(0, 1));
-    await store.flushSums();
-    const [sum] = await stand.sql<{ rows: string }>(
-      'select rows from waybell.deliverer_waiting_sums where holder = $1',
-      [room],
-    );
-    expect(Number(sum?.rows)).toBe(1);
-  });
-
   test('are stored by the next that can, where Postgres was away', async () => {
     await store.put([aRow(aPlace(), 'a')]);
     await stand.sql('alter table waybell.deliverer_waiting_sums rename to elsewhere');
@@ -87,7 +64,7 @@ describe('sums', () => {
 
   test('of whom nothing waits any more are dropped, unless they change', async () => {
     const [place, gone, changing] = [aPlace(), randomUUID(), randomUUID()];
-    await store.put([aRow(place, 'a'), aPublicationRow(hex(randomUUID()), 'b')]);
+    await store.put([aRow(place, 'a')]);
     await store.flushSums();
     await stand.sql('insert into waybell.deliverer_waiting_sums (holder, rows, bytes) values ($1, 3, 7), ($2, 1, 1)', [
       gone,
@@ -119,29 +96,6 @@ describe('sums', () => {
     await looking.commit();
     expect(await store.endBeyond(place.account, { rows: 1, bytes: 2 ** 20 })).toBe(true);
     expect(await store.claim(ALL)).toMatchObject([{ overBefore: 2_000 }]);
-  });
-});
-
-describe('two services', () => {
-  test('have a room of the same name each, and neither sees what waits for the other', async () => {
-    await using postgres = stand.connect(2, 'waybell_router');
-    const router = waitingIn(postgres, { service: 'router', process: randomUUID() });
-    const room = hex(randomUUID());
-    await store.put([aPublicationRow(room, 'mine')]);
-    await router.put([aPublicationRow(room, 'theirs')]);
-    const due = { kind: 'destinations', most: 9, isAnyDue: true } as const;
-    for (const [service, name] of [
-      [store, 'mine'],
-      [router, 'theirs'],
-    ] as const) {
-      expect(await service.claim(due)).toMatchObject([{ room, name: `e ${room}` }]);
-      const rows = await takeFrom(service, room);
-      expect(rows.map(nameOf)).toEqual([name]);
-      await service.settle(rows);
-      expect(await service.release([{ room }])).toEqual([room]);
-    }
-    const wrong = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
-    await expect(wrong.put([aPublicationRow(room, 'b')])).rejects.toThrow(Unavailable);
   });
 });
 
@@ -221,7 +175,6 @@ describe('everything says that Postgres is away', () => {
     ['retain', () => from.retain([key])],
     ['claim', () => from.claim(ALL)],
     ['claim', () => from.claim({ kind: 'named', rooms: [place.room] })],
-    ['claim', () => from.claim({ kind: 'destinations', most: 1, isAnyDue: false })],
     ['renew', () => from.renew([{ room: place.room, lives: true }])],
     ['take', () => from.take([{ room: place.room, limit: 1 }])],
     ['settle', () => from.settle([key])],

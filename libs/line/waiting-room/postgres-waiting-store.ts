@@ -5,7 +5,6 @@
 import {
   connectionOf,
   hexOf,
-  type SumChange,
   SumChanges,
   type WaitingConnection,
   type WaitingPostgres,
@@ -34,7 +33,6 @@ export function waitingIn(postgres: WaitingPostgres, of: { service: WaitingServi
 
 type RoomFound = {
   room: string;
-  name: string | null;
   account: string | null;
   shutForMs: number | null;
   changes: number;
@@ -43,7 +41,7 @@ type RoomFound = {
 };
 
 const CLAIMED_UNTIL = `now() + interval '${CLAIM_MS} milliseconds'`;
-const DESCRIBED = `${hexOf('r.room')} as room, r.name, r.account,
+const DESCRIBED = `${hexOf('r.room')} as room, r.account,
   (1000 * extract(epoch from now() - r.shut_since))::float8 as "shutForMs", r.changes, r.over_before::float8 as "overBefore", r.deaths as crashes`;
 
 /** Only where another process' claim ran out has that process died, or stood still. */
@@ -83,13 +81,6 @@ const claimNamed = (service: WaitingService): string => `
   )
   ${claimed(service, 'select room from named')}`;
 
-const claimDestinations = (service: WaitingService, isAnyDue: boolean): string => `
-  with due as materialized (
-    select room from waybell.${service}_rooms
-    where name is not null and (look_at <= now() ${isAnyDue ? 'or claimed_by is null' : ''}) order by look_at limit $2::int ${LOCKED}
-  )
-  ${claimed(service, 'select room from due')}`;
-
 /** Takes back crashes that were counted because other processes have claimed rooms of a process that was slow, but alive. */
 const renew = (service: WaitingService): string => `
   update waybell.${service}_rooms r set look_at = case when claimed_by = $1 then ${CLAIMED_UNTIL} else look_at end,
@@ -122,9 +113,7 @@ function claimsIn({
       if (claim.kind === 'endpoints') {
         return claiming('claim', claimEndpoints(service), [claim.open, claim.shut, claim.exceptAccounts]);
       }
-      if (claim.kind === 'named') return claiming('claim-named', claimNamed(service), [claim.rooms]);
-      const { most, isAnyDue } = claim;
-      return claiming(`claim-${isAnyDue ? 'any' : 'due'}`, claimDestinations(service, isAnyDue), [most]);
+      return claiming('claim-named', claimNamed(service), [claim.rooms]);
     },
     async renew(rooms) {
       if (rooms.length === 0) return [];
@@ -152,12 +141,11 @@ function claimsIn({
   };
 }
 
-function describe({ room, name, account, shutForMs, changes, overBefore, crashes }: RoomFound): ClaimedRoom {
+function describe({ room, account, shutForMs, changes, overBefore, crashes }: RoomFound): ClaimedRoom {
   return {
     room,
     changes,
     crashes,
-    ...(name === null ? {} : { name }),
     ...(account === null ? {} : { account }),
     ...(shutForMs === null ? {} : { shutForMs }),
     ...(overBefore === null ? {} : { overBefore }),
@@ -181,8 +169,7 @@ function sumsIn(
   return {
     async flushSums() {
       await connection.sums.flush(async (changes) => {
-        const [holders, rows, bytes] = columnsOf(changes);
-        await ask('add-to-sums', add(service), [holders, changes.map(({ name }) => name ?? null), rows, bytes]);
+        await ask('add-to-sums', add(service), columnsOf(changes));
       });
       if ((times += 1) % TIDIED_AFTER === 0) await tidy();
     },
@@ -217,25 +204,14 @@ function sumsIn(
         return true;
       }),
     async figures() {
-      const rows = await ask<WaitingFigures & { isEndpoint: boolean; oldestAt: number | null }>(
-        'figures',
-        figures(service),
-        [],
-      );
-      const of = (wanted: boolean): WaitingFigures => {
-        const {
-          rows: count = 0,
-          bytes = 0,
-          oldestAt = null,
-        } = rows.find(({ isEndpoint }) => isEndpoint === wanted) ?? {};
-        return { rows: count, bytes, ...(oldestAt === null ? {} : { oldestAt }) };
-      };
-      return { endpoints: of(true), destinations: of(false) };
+      const [counted] = await ask<WaitingSum & { oldestAt: number | null }>('figures', figures(service), []);
+      const { rows = 0, bytes = 0, oldestAt = null } = counted ?? {};
+      return { rows, bytes, ...(oldestAt === null ? {} : { oldestAt }) };
     },
   };
 }
 
-const columnsOf = (changes: readonly SumChange[]): unknown[] => [
+const columnsOf = (changes: readonly HeldSum[]): unknown[] => [
   changes.map(({ holder }) => holder),
   changes.map(({ rows }) => rows),
   changes.map(({ bytes }) => bytes),
@@ -263,11 +239,9 @@ export function accountsBeyond(
   });
 }
 
-/** A room that is a holder itself is written in two ways: as rows were put, and as Postgres writes it. */
 const add = (service: WaitingService): string => `
-  insert into waybell.${service}_waiting_sums as s (holder, name, rows, bytes)
-  select holder, max(name), sum(rows)::bigint, sum(bytes)::bigint
-  from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) as c (holder, name, rows, bytes) group by holder order by holder
+  insert into waybell.${service}_waiting_sums as s (holder, rows, bytes)
+  select holder, rows, bytes from unnest($1::uuid[], $2::bigint[], $3::bigint[]) as c (holder, rows, bytes) order by holder
   on conflict (holder) do update set rows = s.rows + excluded.rows, bytes = s.bytes + excluded.bytes`;
 
 /** Accounts without rooms, whatever their sum says. Limited, because each is looked up. */
@@ -320,14 +294,13 @@ const correct = (service: WaitingService): string => `
   on conflict (holder) do update set rows = excluded.rows, bytes = excluded.bytes`;
 
 const figures = (service: WaitingService): string => `
-  select is_endpoint as "isEndpoint", s.rows, s.bytes, o."oldestAt"
-  from (values (true), (false)) as kind (is_endpoint)
-  cross join lateral (
+  select s.rows, s.bytes, o."oldestAt"
+  from (
     select coalesce(sum(rows), 0)::float8 as rows, coalesce(sum(bytes), 0)::float8 as bytes
-    from waybell.${service}_waiting_sums where (name is null) = is_endpoint
+    from waybell.${service}_waiting_sums where name is null
   ) s
-  cross join lateral (
+  cross join (
     select min(first.made_at)::float8 as "oldestAt" from waybell.${service}_rooms r cross join lateral (
       select made_at from waybell.${service}_waiting w where w.room = r.room order by made_at, id limit 1
-    ) first where (r.name is null) = is_endpoint
+    ) first where r.name is null
   ) o`;

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { type SumChange, hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
-import type { RowKey, WaitingRow } from './waiting-store.ts';
+import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
+import type { HeldSum, RowKey, WaitingRow } from './waiting-store.ts';
 import type { Publication } from '../messages.ts';
 
 /** Everybody locks rows in the order of their keys: those who do it at once wait for each other, and never in a circle. */
@@ -35,9 +35,9 @@ const put = (service: WaitingService): string => `
 
 /** Committed before the rows come. */
 const make = (service: WaitingService): string => `
-  insert into waybell.${service}_rooms (room, name, account, look_at)
-  select room, name, account, now() + make_interval(secs => after_ms / 1000)
-  from unnest($1::uuid[], $2::text[], $3::uuid[], $4::float8[]) as g (room, name, account, after_ms) order by room
+  insert into waybell.${service}_rooms (room, account, look_at)
+  select room, account, now() + make_interval(secs => after_ms / 1000)
+  from unnest($1::uuid[], $2::uuid[], $3::float8[]) as g (room, account, after_ms) order by room
   on conflict do nothing`;
 
 /** A room that is claimed meanwhile need not be woken: who claims it reads from its first row. */
@@ -85,13 +85,12 @@ export async function putIn(connection: WaitingConnection, given: readonly Waiti
   return given.map((row) => numbers.get(rowKeyText(row)) ?? 0);
 }
 
-type NewRoom = Pick<WaitingRow, 'room' | 'name' | 'account' | 'afterMs'>;
+type NewRoom = Pick<WaitingRow, 'room' | 'account' | 'afterMs'>;
 
 export async function makeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
   await ask('make', make(service), [
     rooms.map(({ room }) => room),
-    rooms.map(({ name }) => name ?? null),
     rooms.map(({ account }) => account ?? null),
     rooms.map(({ afterMs }) => afterMs ?? 0),
   ]);
@@ -111,9 +110,8 @@ function soonest(rows: readonly NewRoom[]): NewRoom[] {
   ];
 }
 
-function sumOf({ room, account, name, publication, properties }: PreparedRow): SumChange {
-  const bytes = publication.body.length + Buffer.byteLength(properties);
-  return { holder: account ?? room, rows: 1, bytes, ...(name === undefined ? {} : { name }) };
+function sumOf({ room, account, publication, properties }: PreparedRow): HeldSum {
+  return { holder: account ?? room, rows: 1, bytes: publication.body.length + Buffer.byteLength(properties) };
 }
 
 function valuesOf(rows: readonly PreparedRow[]): unknown[] {

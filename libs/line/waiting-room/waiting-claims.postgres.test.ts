@@ -1,16 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CLAIM_MS, type Claim, type ClaimedRoom, type WaitingRow, type WaitingStore } from './waiting-store.ts';
-import {
-  ALL,
-  aPlace,
-  aPublicationRow,
-  aRow,
-  hex,
-  STANDS,
-  takeFrom,
-  type WaitingStand,
-} from './testing/waiting-stand.ts';
+import { ALL, aPlace, aRow, hex, STANDS, takeFrom, type WaitingStand } from './testing/waiting-stand.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -155,22 +146,6 @@ describe.each(STANDS)('rooms %s', (_, start) => {
       expect(await at(mine).claim(none)).toMatchObject([{ room: own.room, changes: 1 }]);
       await at(other).noteScanned(own.room, { changes: 1 });
       expect(await at(mine).renew([{ room: own.room, lives: true }])).toMatchObject([{ room: own.room, changes: 1 }]);
-    });
-
-    test('of destinations is of these alone, and where it is asked for of those whose next try is later', async () => {
-      const [now, later] = [hex(randomUUID()), hex(randomUUID())];
-      const place = await aRoom();
-      await at(mine).put([aPublicationRow(now, 'a'), aPublicationRow(later, 'b')]);
-      const destinations = (isAnyDue: boolean, most = 9): Claim => ({ kind: 'destinations', most, isAnyDue });
-      await at(mine).claim(named(later));
-      await at(mine).release([{ room: later, afterMs: HOUR_MS, shutForMs: 7_000 }]);
-      expect(await at(mine).claim(destinations(false))).toEqual([
-        { room: now, name: `e ${now}`, changes: 0, crashes: 0 },
-      ]);
-      expect(await at(other).claim(destinations(true, 0))).toEqual([]);
-      expect(roomsOf(await at(other).claim(destinations(true)))).toEqual([later]);
-      expect(roomsOf(await at(other).claim(ALL))).toEqual([place.room]);
-      expect((await at(mine).shutRooms()).size).toBe(0);
     });
   });
 

@@ -24,9 +24,9 @@ const settle = (service: WaitingService): string => `
     delete from waybell.${service}_waiting w using ${AS_TAKEN} where ${SAME_KEY} and w.no = k.no
     returning w.room, coalesce(octet_length(w.body), 0) + octet_length(w.properties) as bytes
   )
-  select coalesce(r.account, g.room) as holder, r.name, sum(g.rows)::float8 as rows, sum(g.bytes)::float8 as bytes
+  select coalesce(r.account, g.room) as holder, sum(g.rows)::float8 as rows, sum(g.bytes)::float8 as bytes
   from (select room, count(*) as rows, sum(bytes) as bytes from gone group by room) g
-  left join waybell.${service}_rooms r using (room) group by 1, 2`;
+  left join waybell.${service}_rooms r using (room) group by 1`;
 
 const postpone = (service: WaitingService): string => `
   update waybell.${service}_waiting w set due_at = now() + make_interval(secs => $5::float8 / 1000)
@@ -95,14 +95,9 @@ export function rowsIn(
     },
     async settle(keys) {
       if (keys.length === 0) return;
-      const gone = await ask<{ holder: string; name: string | null; rows: number; bytes: number }>(
-        'settle',
-        settle(service),
-        [...columnsOf(keys), keys.map(({ no }) => no)],
-      );
-      for (const { holder, name, rows, bytes } of gone) {
-        sums.add({ holder, rows: -rows, bytes: -bytes, ...(name === null ? {} : { name }) });
-      }
+      const values = [...columnsOf(keys), keys.map(({ no }) => no)];
+      const gone = await ask<{ holder: string; rows: number; bytes: number }>('settle', settle(service), values);
+      for (const { holder, rows, bytes } of gone) sums.add({ holder, rows: -rows, bytes: -bytes });
     },
     async postpone(keys, afterMs) {
       if (keys.length === 0) return [];

@@ -1,7 +1,7 @@
 /**
- * The waiting room: what cannot go on now, must not be lost, and must not be in the way. A delivery waits in the room of its endpoint, or
- * of its subscription while that is held, a publication in the room of its destination. A process claims a room, takes rows from it,
- * settles them, and releases the room with the time of its next try. See docs/decisions/0006-waiting-rooms.md.
+ * The waiting room: deliveries that cannot go on now, must not be lost, and must not be in the way. Each waits in the room of its
+ * endpoint, or of its subscription while that is held. A process claims a room, takes rows from it, settles them, and releases the room
+ * with the time of its next try. See docs/decisions/0006-waiting-rooms.md.
  */
 import type { RowKey, WaitingRow } from '../messages.ts';
 import type { HoldReason } from '../outcomes.ts';
@@ -28,7 +28,6 @@ export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subs
 /** A room claimed by this process. */
 export type ClaimedRoom = {
   room: string;
-  name?: string;
   account?: string;
   /** For how long it had been shut when it was claimed; absent: it is open. */
   shutForMs?: number;
@@ -44,9 +43,7 @@ export type ClaimedRoom = {
 export type Claim =
   | { kind: 'endpoints'; open: number; shut: number; exceptAccounts: readonly string[] }
   /** Rooms by name, due or not, that no other process has. */
-  | { kind: 'named'; rooms: readonly string[] }
-  /** Destinations; `isAnyDue`: also those whose next try is later. */
-  | { kind: 'destinations'; most: number; isAnyDue: boolean };
+  | { kind: 'named'; rooms: readonly string[] };
 
 /** The rows of a room to take, the oldest first. */
 export type RowsWanted = {
@@ -72,15 +69,15 @@ export type Released = {
   room: string;
   /** When it is to be tried again; absent: when its first row is due. */
   afterMs?: number;
-  /** For how long its endpoint or destination has taken nothing; absent: it is open. */
+  /** For how long its endpoint has taken nothing; absent: it is open. */
   shutForMs?: number;
 };
 
 /** Rows and their size, bodies and properties together, in bytes. */
 export type WaitingSum = { rows: number; bytes: number };
-/** `holder`: an account; of a destination its room. */
+/** `holder`: an account. */
 export type HeldSum = WaitingSum & { holder: string };
-/** `oldestAt`: when the first row was made, in milliseconds since the epoch; absent without rows. */
+/** `oldestAt`: when the first row was made or put, in milliseconds since the epoch; absent without rows. */
 export type WaitingFigures = WaitingSum & { oldestAt?: number };
 
 /** `until`: milliseconds since the epoch; absent: without an end. */
@@ -148,7 +145,7 @@ export type WaitingStore = {
    */
   endBeyond(account: string, mayHave: WaitingSum): Promise<boolean>;
   /** Reads each room: to be called at intervals. */
-  figures(): Promise<Record<'endpoints' | 'destinations', WaitingFigures>>;
+  figures(): Promise<WaitingFigures>;
 };
 
 export const waitingSettings = {

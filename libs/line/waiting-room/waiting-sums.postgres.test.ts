@@ -6,9 +6,7 @@ import {
   ALL,
   aPlace,
   aPublication,
-  aPublicationRow,
   aRow,
-  hex,
   STANDS,
   takeFrom,
   type Place,
@@ -144,19 +142,12 @@ describe.each(STANDS)('sums %s', (_, start) => {
     });
   });
 
-  test('tell apart what waits for endpoints and for destinations, and since when', async () => {
-    expect(await store.figures()).toEqual({ endpoints: { rows: 0, bytes: 0 }, destinations: { rows: 0, bytes: 0 } });
+  test('are of all that waits, and say since when', async () => {
+    expect(await store.figures()).toEqual({ rows: 0, bytes: 0 });
     const [one, other] = [aPlace(), aPlace()];
     const rows = [aRow(one, 'a', { madeAt: 5 }), aRow(one, 'b', { madeAt: 7 }), aRow(other, 'c', { madeAt: 4 })];
-    const publications = [
-      aPublicationRow(hex(randomUUID()), 'd', { madeAt: 3 }),
-      aPublicationRow(hex(randomUUID()), 'e'),
-    ];
-    await put(...rows, ...publications);
-    expect(await store.figures()).toEqual({
-      endpoints: { rows: 3, bytes: bytesOf(rows), oldestAt: 4 },
-      destinations: { rows: 2, bytes: bytesOf(publications), oldestAt: 3 },
-    });
+    await put(...rows);
+    expect(await store.figures()).toEqual({ rows: 3, bytes: bytesOf(rows), oldestAt: 4 });
     expect((await beyond()).all).toEqual({ rows: 3, bytes: bytesOf(rows) });
   });
 });

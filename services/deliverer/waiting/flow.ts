@@ -5,7 +5,13 @@ import type { WaitingReason } from '@waybell/line/outcomes';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { StepTools } from '@waybell/line/run-step';
 import { rowKeyText } from '@waybell/line/waiting-room/put-rows';
-import { RENEW_MS, type WaitingLimits, type WaitingStore, CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
+import {
+  RENEW_MS,
+  type WaitingFigures,
+  type WaitingLimits,
+  type WaitingStore,
+  CLAIM_MS,
+} from '@waybell/line/waiting-room/waiting-store';
 import { type Clock, withTimeout } from '@waybell/runtime/clock';
 import type { Log } from '@waybell/runtime/log';
 import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
@@ -31,6 +37,8 @@ export type FlowOptions = {
   /** Called with each row that is put. */
   onPut?: (why: WaitingReason) => void;
   onTaken?: (rows: number) => void;
+  /** Called with the figures of all that waits, now and then. */
+  onCounted?: (figures: WaitingFigures) => void;
   log: Log;
   clock: Clock;
   /** Milliseconds since the epoch. */
@@ -39,6 +47,8 @@ export type FlowOptions = {
 
 const POLL_MS = 1_000;
 const HELD_POLL_MS = 10_000;
+/** Counting reads each room. */
+const COUNT_MS = 60_000;
 const RELEASE_LIMIT_MS = 3_000;
 const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
@@ -84,6 +94,7 @@ export class Flow {
       every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
       every(POLL_MS, () => this.#readShut()),
       every(HELD_POLL_MS, () => store.lookAfterHeld()),
+      every(COUNT_MS, async () => options.onCounted?.(await store.figures())),
       // Reading all rows of an account takes long.
       every(POLL_MS, () => this.#limits.check()),
     ];

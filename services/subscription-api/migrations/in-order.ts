@@ -36,6 +36,7 @@ import { Credentials } from './0037-credentials.ts';
 import { SentByHand } from './0038-sent-by-hand.ts';
 import { ConsoleLinks } from './0039-console-links.ts';
 import { ClosedAccounts } from './0040-closed-accounts.ts';
+import { Outboxes } from './0041-outboxes.ts';
 
 /**
  * Every migration, oldest first. One that was released is never changed; the next one changes the tables, and only adds to them:
@@ -81,4 +82,5 @@ export const migrations = [
   SentByHand,
   ConsoleLinks,
   ClosedAccounts,
+  Outboxes,
 ];

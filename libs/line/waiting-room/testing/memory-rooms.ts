@@ -4,7 +4,6 @@ import { MemoryRows } from './memory-rows.ts';
 /** `lookAt`, `shutSince`: by the clock of the store. While the room is claimed, `lookAt` is the end of the claim. */
 export type MemoryRoom = {
   room: string;
-  name?: string;
   account?: string;
   lookAt: number;
   claimedBy?: string;
@@ -36,7 +35,7 @@ export class MemoryRooms {
   }
 
   /** Makes a room that is missing; wakes one that nobody has and that is open. `dueAt`: of a row that is put there. */
-  make({ room, name, account }: Pick<WaitingRow, 'room' | 'name' | 'account'>, dueAt: number): MemoryRoom {
+  make({ room, account }: Pick<WaitingRow, 'room' | 'account'>, dueAt: number): MemoryRoom {
     const lookAt = Math.max(dueAt, this.#now());
     const there = this.#all.get(room);
     if (there !== undefined) {
@@ -45,7 +44,6 @@ export class MemoryRooms {
       return there;
     }
     const made: MemoryRoom = { room, lookAt, changes: 0, crashes: 0, rows: new MemoryRows() };
-    if (name !== undefined) made.name = name;
     if (account !== undefined) made.account = account;
     this.#all.set(room, made);
     return made;
@@ -113,13 +111,9 @@ export class MemoryRooms {
       return named.filter((room) => room.claimedBy === process || isFree(room));
     }
     const rooms = [...this.#all.values()].toSorted((one, other) => one.lookAt - other.lookAt);
-    if (claim.kind === 'destinations') {
-      const isWanted = (room: MemoryRoom) => room.lookAt <= now || (claim.isAnyDue && room.claimedBy === undefined);
-      return rooms.filter((room) => room.name !== undefined && isWanted(room)).slice(0, claim.most);
-    }
     const except = new Set(claim.exceptAccounts);
     const isExcepted = ({ account }: MemoryRoom) => account !== undefined && except.has(account);
-    const others = rooms.filter((room) => room.name === undefined && !isExcepted(room));
+    const others = rooms.filter((room) => !isExcepted(room));
     const due = others.filter(({ lookAt }) => lookAt <= now);
     const isChanged = ({ changes, overBefore }: MemoryRoom) => changes > 0 || overBefore !== undefined;
     const isOwn = ({ claimedBy }: MemoryRoom) => claimedBy === process;
@@ -129,12 +123,11 @@ export class MemoryRooms {
     return [...new Set([...changed.slice(0, MOST_CHANGED), ...open, ...shut])];
   }
 
-  #describe({ room, name, account, shutSince, changes, overBefore, crashes }: MemoryRoom): ClaimedRoom {
+  #describe({ room, account, shutSince, changes, overBefore, crashes }: MemoryRoom): ClaimedRoom {
     return {
       room,
       changes,
       crashes,
-      ...(name === undefined ? {} : { name }),
       ...(account === undefined ? {} : { account }),
       ...(shutSince === undefined ? {} : { shutForMs: this.#now() - shutSince }),
       ...(overBefore === undefined ? {} : { overBefore }),

@@ -119,13 +119,10 @@ export class MemoryWaiting {
     };
   }
 
-  #put({ afterMs, name, account, ...row }: WaitingRow): void {
+  #put({ afterMs, account, ...row }: WaitingRow): void {
     const dueAt = afterMs === undefined ? -Infinity : this.#now() + afterMs;
     const { room } = row;
-    const { rows } = this.#rooms.make(
-      { room, ...(name === undefined ? {} : { name }), ...(account === undefined ? {} : { account }) },
-      dueAt,
-    );
+    const { rows } = this.#rooms.make({ room, ...(account === undefined ? {} : { account }) }, dueAt);
     for (const tell of this.#onFilled.splice(0)) tell();
     const there = rows.get(row);
     if (there !== undefined) {
@@ -173,8 +170,8 @@ export class MemoryWaiting {
 
   #shutRooms(): Map<string, number> {
     const shut = new Map<string, number>();
-    for (const { room, name, shutSince } of this.#rooms.all()) {
-      if (name === undefined && shutSince !== undefined) shut.set(room, this.#now() - shutSince);
+    for (const { room, shutSince } of this.#rooms.all()) {
+      if (shutSince !== undefined) shut.set(room, this.#now() - shutSince);
     }
     return shut;
   }
@@ -237,19 +234,12 @@ export class MemoryWaiting {
     });
   }
 
-  #figures(): Record<'endpoints' | 'destinations', WaitingFigures> {
-    const figuresOf = (rooms: MemoryRoom[]): WaitingFigures => {
-      const rows = rooms.flatMap((room) => [...room.rows.after()]);
-      const sum = { rows: rows.length, bytes: rows.reduce((total, { bytes }) => total + bytes, 0) };
-      return rows.length === 0
-        ? sum
-        : { ...sum, oldestAt: rows.reduce((first, { madeAt }) => Math.min(first, madeAt), Infinity) };
-    };
-    const rooms = [...this.#rooms.all()];
-    return {
-      endpoints: figuresOf(rooms.filter(({ name }) => name === undefined)),
-      destinations: figuresOf(rooms.filter(({ name }) => name !== undefined)),
-    };
+  #figures(): WaitingFigures {
+    const rows = [...this.#rooms.all()].flatMap((room) => [...room.rows.after()]);
+    const sum = { rows: rows.length, bytes: rows.reduce((total, { bytes }) => total + bytes, 0) };
+    return rows.length === 0
+      ? sum
+      : { ...sum, oldestAt: rows.reduce((first, { madeAt }) => Math.min(first, madeAt), Infinity) };
   }
 
   #rowsOf(room: string): Iterable<StoredRow> {

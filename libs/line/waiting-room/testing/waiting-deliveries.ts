@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { wait, type Delivery, type EndpointRoom } from '../../delivery.ts';
 import { waitingIn } from '../postgres-waiting-store.ts';
 import type { RowKey } from '../waiting-store.ts';
-import type { WaitingPostgres, WaitingService } from '../waiting-connection.ts';
+import type { WaitingPostgres } from '../waiting-connection.ts';
+import { outboxIn } from '../../outbox/postgres-outbox.ts';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 
 const START = Date.parse('2026-11-20T09:30:00Z');
@@ -59,20 +60,20 @@ export async function putDelivery(
   return row;
 }
 
-/** Has so many publications wait for a destination, the first of them made a millisecond after the start. */
+/** Has so many publications wait for a destination, the first of them put a millisecond after the start; not due before a while. */
 export async function putPublications(
   postgres: WaitingPostgres,
-  service: WaitingService,
-  name: string,
+  service: 'deliverer' | 'router',
+  destination: string,
   count: number,
+  afterMs = 0,
 ): Promise<void> {
-  const [exchange = '', routingKey = ''] = name.split(' ');
-  const room = randomUUID().replaceAll('-', '');
+  const [exchange = '', routingKey = ''] = destination.split(' ');
   const publication = { kind: 'publish', exchange, routingKey, body: Buffer.from('{}') } as const;
-  const store = waitingIn(postgres, { service, process: randomUUID() });
-  const ids = Array.from({ length: count }, (_, place) => place + 1);
-  await store.put(
-    ids.map((id) => ({ room, name, madeAt: START + id, id: `${id}`, why: 'broker' as const, publication })),
-  );
-  await store.flushSums();
+  const rows = Array.from({ length: count }, () => ({ id: randomUUID(), destination, publication, afterMs }));
+  await outboxIn(postgres, service).put(rows);
+  for (const [place, { id }] of rows.entries()) {
+    const putAt = new Date(START + 1 + place);
+    await postgres.query(`update waybell.${service}_outbox set put_at = $2 where id = $1`, [id, putAt]);
+  }
 }

@@ -179,19 +179,6 @@ export function aRow(
   };
 }
 
-/** A publication that waits for its destination. */
-export function aPublicationRow(room: string, name: string, given: Partial<WaitingRow> = {}): WaitingRow {
-  return {
-    room,
-    name: `e ${room}`,
-    madeAt: 1_000,
-    id: `${name} 1`,
-    why: 'broker',
-    publication: aPublication(name),
-    ...given,
-  };
-}
-
 export const aPublication = (name: string, body = Buffer.from(`{"name":"${name}"}`)): WaitingRow['publication'] => ({
   kind: 'publish',
   exchange: 'waybell.deliveries',

@@ -1,6 +1,6 @@
 import { systemClock, withTimeout } from '@waybell/runtime/clock';
 import { runEvery, type RunEveryOptions } from '@waybell/runtime/run-every';
-import { allAtOnce, type Message, publishAgain } from '../messages.ts';
+import { allAtOnce, type Message } from '../messages.ts';
 import { type RunningStep, runStep, type Step, type StepTools } from '../run-step.ts';
 import { type ClaimedRows, Claiming } from './claimed-rows.ts';
 
@@ -22,20 +22,30 @@ export function publishClaimed<Row>(
   tools: Omit<StepTools, 'takeRows'>,
 ): PublishingClaimed {
   const { clock = systemClock } = tools;
-  const { reportRejection, mayBeLost } = rows;
+  const { reportRejection, mayBeLost, keep } = rows;
   const hint = mayBeLost !== undefined && { mayBeLost };
   const claiming = new Claiming({ ...rows, name, clock });
+  const published = (message: Message) => {
+    const publication = claiming.publicationOf(message);
+    return publication === undefined ? [] : [{ ...publication, ...hint }];
+  };
   const step: Step<Message> = {
     name,
     queues: [],
     inHandLimit: { messages: 1, bytes: 1 },
     parse: (message) => message,
-    handle: allAtOnce(async (batch) => batch.map((message) => [{ ...publishAgain(message, message), ...hint }])),
+    handle: allAtOnce(async (batch) => batch.map(published)),
     describe: ({ messageId }) => ({ messageId }),
-    traces: 'begin',
+    // What is kept has the trace in which it was to be published, if any.
+    ...(keep === undefined && { traces: 'begin' }),
     ...(reportRejection !== undefined && { reportRejection }),
   };
-  const running = runStep(step, { ...tools, takeRows: (consuming) => claiming.takingFor(consuming) });
+  const running = runStep(step, {
+    ...tools,
+    takeRows: (consuming) => claiming.takingFor(consuming),
+    // It waits where it is.
+    ...(keep !== undefined && { putPublication: async (publication) => claiming.giveBack(publication) }),
+  });
   return {
     waitingFor: () => running.waitingFor(),
     publishDue: () => claiming.publishDue(),
