@@ -50,7 +50,7 @@ export class Claiming<Row> implements Consumer {
   readonly #options: ClaimingOptions<Row>;
   #consuming: ConsumeCallbacks | undefined;
   readonly #pauses = new PauseReasons();
-  /** By the body, which copies of a message and of a publication share. */
+  /** Rows by the body of their publication, which its copies share, and the messages made of it. */
   readonly #inHand = new Map<Buffer, ClaimedRow<Row>>();
   #ended = new AbortController();
   #claiming: Promise<unknown> = Promise.resolve();

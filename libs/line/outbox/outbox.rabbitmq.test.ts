@@ -41,6 +41,7 @@ const aPublication = (routingKey: string, body: string, more: Partial<Publicatio
   body: Buffer.from(body),
   ...more,
 });
+const ROW = { id: '0b9c2f6e-7d1f-4e57-8f5e-000000000001', destination: ' k' };
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => `${n}`.padStart(4, '0'));
 
 async function count(): Promise<number> {
@@ -67,6 +68,8 @@ async function aService({ url = rabbitmq.url, mostBytes = 2 ** 30, store = outbo
   await until('it is connected', () => broker.state() === 'writable');
   const metrics = createMetrics('test');
   const waiting = new WaitingMetrics(metrics);
+  let isAway = () => false;
+  waiting.show = (part) => (isAway = () => part().isAway);
   const step = { broker, shutdown: aShutdown(), log, metrics, clock };
   const outbox = new Outbox({
     store,
@@ -81,6 +84,7 @@ async function aService({ url = rabbitmq.url, mostBytes = 2 ** 30, store = outbo
     broker,
     put: outbox.put,
     figures: () => waiting.figures.destinations,
+    isAway: () => isAway(),
     putAll: (queue: string, bodies: readonly string[]) =>
       Promise.all(bodies.map((body) => outbox.put(aPublication(queue, body)))),
     async [Symbol.asyncDispose]() {
@@ -193,26 +197,68 @@ describe('what the broker does not take', () => {
     expect(await arrived(queue, 1)).toEqual(['later']);
   });
 
-  test('is no more than may wait: beyond it a put is refused, until there is room', async () => {
+  test('is no more than may wait, of all processes: beyond it a put is refused, until there is room', async () => {
     const queue = await rabbitmq.queue();
-    await using service = await aService({ mostBytes: 1_000 });
-    await service.put(
-      aPublication(queue, 'x'.repeat(1_000), { ifKept: { afterMs: 600_000, exchange: '', routingKey: queue } }),
-    );
-    const refused = await service.put(aPublication(queue, 'y')).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(Unavailable);
-    const { probe } = refused as Unavailable;
+    const large = aPublication(queue, 'x'.repeat(1_000));
+    const others = { ...ROW, publication: large, afterMs: 600_000 };
+    const ifKept = { afterMs: 600_000, exchange: '', routingKey: queue };
+    const refusal = async (service: { put: (what: Publication) => Promise<void> }) => {
+      const refused = await service.put(aPublication(queue, 'y')).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(Unavailable);
+      return refused as Unavailable;
+    };
+    await using own = await aService({ mostBytes: 1_000 });
+    await own.put({ ...large, ifKept });
+    const { probe } = await refusal(own);
     await expect(probe()).rejects.toThrow('as much waits as may');
-    await database.postgres.query('delete from waybell.router_outbox');
+    await database.postgres.query('truncate waybell.router_outbox');
     await probe();
-    await service.put(aPublication(queue, 'y'));
+    await outboxIn(postgres, 'router').put([others]);
+    await using next = await aService({ mostBytes: 1_000 });
+    await seen('it counts', async () => next.figures().rows === 1);
+    await refusal(next);
+    await database.postgres.query('truncate waybell.router_outbox');
+    await own.put(aPublication(queue, 'y'));
     expect(await arrived(queue, 1)).toEqual(['y']);
+  });
+
+  test('is not said to wait while Postgres is away', async () => {
+    await using service = await aService();
+    await database.postgres.query('alter table waybell.router_outbox rename to elsewhere');
+    try {
+      await expect(service.put(aPublication('k', 'a'))).rejects.toThrow(Unavailable);
+      expect(service.isAway()).toBe(true);
+    } finally {
+      await database.postgres.query('alter table waybell.elsewhere rename to router_outbox');
+    }
+  });
+
+  test('is tried with one row, and later each time', async () => {
+    const store = outboxIn(postgres, 'router');
+    let looks = 0;
+    const kept: number[] = [];
+    await using service = await aService({
+      store: {
+        ...store,
+        claim: (what) => store.claim(what).finally(() => (looks += 1)),
+        keep: (rows) => store.keep(rows).finally(() => kept.push(rows.length)),
+      },
+    });
+    await service.putAll('waybell.test.never-declared', numbers(20));
+    await seen('it is refused', async () => kept.length > 0);
+    for (const start = clock.now(); clock.now() < start + 120 * SECOND_MS;) {
+      const before = looks;
+      await seen('it looks', async () => looks > before);
+    }
+    expect(new Set(kept)).toEqual(new Set([1]));
+    expect(kept.length).toBeGreaterThan(8);
+    expect(kept.length).toBeLessThan(40);
   });
 
   test('is counted with what others put, until nothing waits', async () => {
     const queue = await rabbitmq.queue();
     const row = {
-      id: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
+      ...ROW,
       destination: ` ${queue}`,
       publication: aPublication(queue, 'other'),
     };
@@ -252,7 +298,7 @@ describe('of several processes', () => {
     const queue = await rabbitmq.queue();
     const store = outboxIn(postgres, 'router');
     const row = {
-      id: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
+      ...ROW,
       destination: ` ${queue}`,
       publication: aPublication(queue, 'a'),
     };

@@ -15,7 +15,7 @@ export type OutboxOptions = {
   store: OutboxStore;
   /** Runs the step that publishes these rows. */
   asStep: (rows: ClaimedRows<OutboxRow>) => PublishingClaimed;
-  broker: Pick<Broker, 'state' | 'onState'>;
+  broker: Pick<Broker, 'state'>;
   /** Approximate limit of the rows of the service, in bytes; beyond it `put` rejects. */
   mostBytes: number;
   metrics: Pick<WaitingMetrics, 'figures' | 'show' | 'countPut' | 'countTaken'>;
@@ -59,12 +59,13 @@ export class Outbox implements AsyncDisposable {
   #counted = 0;
   #own = 0;
   #countedAt = -Infinity;
+  #counting: Promise<void> = Promise.resolve();
   #lookedAt = -Infinity;
   #isAnyWaiting = false;
   #isAway = false;
 
   constructor(options: OutboxOptions) {
-    const { store, asStep, broker, metrics, log, clock } = options;
+    const { store, asStep, metrics, log, clock } = options;
     this.#options = options;
     this.#putAll = microBatch((rows) => store.put(rows).then(() => rows.map(() => undefined)), {
       nameOf: ({ id }) => id,
@@ -79,8 +80,6 @@ export class Outbox implements AsyncDisposable {
       keep: (rows) => this.#notTaken(rows),
     });
     metrics.show(() => ({ claimed: 0, shut: this.#shut.size, isAway: this.#isAway }));
-    // What is said of it was its connection's fault.
-    broker.onState((state) => void (state === 'writable' && this.#shut.clear()));
     this.#looking = runEvery(() => this.#look(), {
       intervalMs: LOOK_MS,
       beginsAtOnce: true,
@@ -155,7 +154,14 @@ export class Outbox implements AsyncDisposable {
     await store.keep(rows);
   }
 
-  async #count(): Promise<void> {
+  /** One after the other: a count that is older must not be the last. */
+  #count(): Promise<void> {
+    const counted = this.#counting.then(() => this.#countNow());
+    this.#counting = counted.catch(() => undefined);
+    return counted;
+  }
+
+  async #countNow(): Promise<void> {
     const { store, metrics, clock, log } = this.#options;
     // Rows added from now on are not among those that are counted.
     const own = this.#own;

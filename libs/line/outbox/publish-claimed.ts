@@ -36,7 +36,7 @@ export function publishClaimed<Row>(
     parse: (message) => message,
     handle: allAtOnce(async (batch) => batch.map(published)),
     describe: ({ messageId }) => ({ messageId }),
-    // What is kept has the trace in which it was to be published, if any.
+    // Rows that are kept have the trace in which they were to be published, if any.
     ...(keep === undefined && { traces: 'begin' }),
     ...(reportRejection !== undefined && { reportRejection }),
   };
