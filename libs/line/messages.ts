@@ -65,6 +65,8 @@ export type MessageMarks = {
   isTraced?: true;
   /** One delivery, whether from a batch or from a row: published again, it leaves in a batch. */
   deliveries?: true;
+  /** Passed on as it is: a batch of deliveries stays closed. */
+  isSealed?: true;
 };
 
 /** Why the broker moved a message (`expired`, `maxlen`, `delivery_limit`, `rejected`), and out of which queue. */

@@ -149,8 +149,9 @@ function came<M>(transition: Transition<M>, { id, lane, messages }: Arrived): vo
 /** Whether it is to be handled; else it is sent away. */
 function isToHandle<M>(transition: Transition<M>, member: Member<M>, size: number): boolean {
   const { lane, message } = member;
-  // Still a batch: it could not be opened.
-  const intake = isDeliveryBatch(message) ? 'reject' : intakeOf(lane, message, size);
+  // A batch that could not be opened.
+  const isUnopened = message.isSealed !== true && isDeliveryBatch(message);
+  const intake = isUnopened ? 'reject' : intakeOf(lane, message, size);
   switch (intake) {
     case 'handle':
       return true;
@@ -164,7 +165,7 @@ function isToHandle<M>(transition: Transition<M>, member: Member<M>, size: numbe
       rejectIt(
         transition,
         member,
-        isDeliveryBatch(message) && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
+        isUnopened && (message.crashes ?? 0) < CRASHES_UNOPENED ? rejectBatch(message) : KILLED,
       );
       return false;
   }

@@ -86,7 +86,7 @@ function explained(error: unknown): unknown {
 /** A message of the rejected queue: its original form, and why it was rejected. */
 export type RejectedMessage = Omit<
   Message,
-  'deliveryCount' | 'crashes' | 'isSuspect' | 'failures' | 'death' | 'waited' | 'isTraced' | 'traceparents'
+  'deliveryCount' | 'crashes' | 'isSuspect' | 'failures' | 'death' | 'waited' | 'isTraced' | 'isSealed' | 'traceparents'
 > & {
   /** Ten hex digits of a hash of the message. */
   id: string;

@@ -180,6 +180,7 @@ export class Claiming<Row> implements Consumer {
       queue: this.#options.name,
       deliveryCount: 0,
       failures: 0,
+      isSealed: true,
       ...(traceparent !== undefined && { traceparent: String(traceparent) }),
     };
   }

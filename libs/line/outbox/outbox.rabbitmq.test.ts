@@ -9,6 +9,7 @@ import { until } from '@waybell/runtime/testing/until';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { connectBroker } from '../broker/connect-broker.ts';
+import { deliveriesContentType } from '../delivery-batch.ts';
 import type { Publication } from '../messages.ts';
 import { aShutdown } from '../testing/a-shutdown.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
@@ -122,7 +123,7 @@ describe('what the broker does not take', () => {
       'waybell-came-before': 1,
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     };
-    const given = { messageId: 'm', type: 't\0', note: 'n', contentType: 'text/plain', headers };
+    const given = { messageId: 'm', type: 't\0', note: 'n', contentType: deliveriesContentType, headers };
     await service.put(aPublication(queue, 'given', given));
     await service.putAll(queue, numbers(150));
     await clock.runFor(10 * SECOND_MS);
@@ -135,7 +136,7 @@ describe('what the broker does not take', () => {
       messageId: 'm',
       type: 't\0',
       correlationId: 'n',
-      contentType: 'text/plain',
+      contentType: deliveriesContentType,
       headers,
     });
     await untilEmpty();
