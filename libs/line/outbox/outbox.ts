@@ -50,7 +50,7 @@ export class Outbox implements AsyncDisposable {
   readonly #options: OutboxOptions;
   readonly #putAll: (row: OutboxRow & { afterMs: number }) => Promise<void>;
   readonly #publishing: PublishingClaimed;
-  readonly #looking: AsyncDisposable;
+  readonly #timed: AsyncDisposable[];
   /** Destinations that took the last row. */
   readonly #open = new Set<string>();
   /** Destinations that did not: since when, and when they are tried again, by the clock. */
@@ -58,7 +58,6 @@ export class Outbox implements AsyncDisposable {
   /** Bytes when they were counted last, and this process's changes since. */
   #counted = 0;
   #own = 0;
-  #countedAt = -Infinity;
   #counting: Promise<void> = Promise.resolve();
   #lookedAt = -Infinity;
   #isAnyWaiting = false;
@@ -80,13 +79,9 @@ export class Outbox implements AsyncDisposable {
       keep: (rows) => this.#notTaken(rows),
     });
     metrics.show(() => ({ claimed: 0, shut: this.#shut.size, isAway: this.#isAway }));
-    this.#looking = runEvery(() => this.#look(), {
-      intervalMs: LOOK_MS,
-      beginsAtOnce: true,
-      warning: WARNING,
-      log,
-      clock,
-    });
+    const every = (intervalMs: number, work: () => Promise<void>) =>
+      runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
+    this.#timed = [every(LOOK_MS, () => this.#look()), every(COUNT_MS, () => this.#count())];
   }
 
   /**
@@ -111,7 +106,7 @@ export class Outbox implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#publishing[Symbol.asyncDispose]();
-    await this.#looking[Symbol.asyncDispose]();
+    await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
   }
 
   async #look(): Promise<void> {
@@ -121,7 +116,6 @@ export class Outbox implements AsyncDisposable {
     this.#lookedAt = now;
     while ((await store.takeOver()) > 0);
     if (broker.state() === 'writable') await this.#publishing.publishDue();
-    if (clock.now() - this.#countedAt >= COUNT_MS) await this.#count();
   }
 
   async #claim(): Promise<OutboxRow[]> {
@@ -162,18 +156,18 @@ export class Outbox implements AsyncDisposable {
   }
 
   async #countNow(): Promise<void> {
-    const { store, metrics, clock, log } = this.#options;
+    const { store, metrics, log } = this.#options;
     // Rows added from now on are not among those that are counted.
     const own = this.#own;
     const counted = await store.figures();
     metrics.figures.destinations = counted;
     this.#counted = counted.bytes;
     this.#own -= own;
-    this.#countedAt = clock.now();
     if (counted.rows > 0) this.#tell(counted);
     else if (this.#isAnyWaiting && this.#own === 0) {
       this.#isAnyWaiting = false;
       this.#open.clear();
+      this.#shut.clear();
       log.info('publications.sent-on');
     }
   }
