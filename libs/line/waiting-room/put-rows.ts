@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type SumChange, hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
-import type { RowKey, WaitingRow } from './waiting-store.ts';
-import type { Publication } from '../messages.ts';
+import type { AnyWaitingRow, RowKey } from './waiting-store.ts';
+import { readRow, writeRow } from '../delivery-batch.ts';
+import { type Publication, publishAgain } from '../messages.ts';
 
 /** Everybody locks rows in the order of their keys: those who do it at once wait for each other, and never in a circle. */
 export const BY_KEY = 'order by room, made_at, id collate "C"';
@@ -53,15 +54,16 @@ type FreeRoom = { room: string; lookedAtInMs: number };
 /** The largest first `no` of a row: so far below the column's maximum that raising it never overflows. */
 const MOST_FIRST_NO = 2 ** 30;
 
-type PreparedRow = WaitingRow & { no: number; properties: string };
+type PreparedRow = AnyWaitingRow & { no: number; properties: string; body: Buffer | undefined };
 
-const prepare = (row: WaitingRow): PreparedRow => ({
+const prepare = (row: AnyWaitingRow): PreparedRow => ({
   ...row,
   no: randomInt(MOST_FIRST_NO),
-  properties: writeProperties(row.publication),
+  properties: propertiesOf(row),
+  body: (row.delivery ?? row.publication)?.body,
 });
 
-export async function putIn(connection: WaitingConnection, given: readonly WaitingRow[]): Promise<number[]> {
+export async function putIn(connection: WaitingConnection, given: readonly AnyWaitingRow[]): Promise<number[]> {
   const { service, ask, sums } = connection;
   const rows = new Map(given.map((row) => [rowKeyText(row), prepare(row)]));
   const numbers = new Map<string, number>();
@@ -85,7 +87,7 @@ export async function putIn(connection: WaitingConnection, given: readonly Waiti
   return given.map((row) => numbers.get(rowKeyText(row)) ?? 0);
 }
 
-type NewRoom = Pick<WaitingRow, 'room' | 'name' | 'account' | 'afterMs'>;
+type NewRoom = Pick<AnyWaitingRow, 'room' | 'name' | 'account' | 'afterMs'>;
 
 export async function makeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
@@ -111,8 +113,8 @@ function soonest(rows: readonly NewRoom[]): NewRoom[] {
   ];
 }
 
-function sumOf({ room, account, name, publication, properties }: PreparedRow): SumChange {
-  const bytes = publication.body.length + Buffer.byteLength(properties);
+function sumOf({ room, account, name, body, properties }: PreparedRow): SumChange {
+  const bytes = (body?.length ?? 0) + Buffer.byteLength(properties);
   return { holder: account ?? room, rows: 1, bytes, ...(name === undefined ? {} : { name }) };
 }
 
@@ -122,7 +124,7 @@ function valuesOf(rows: readonly PreparedRow[]): unknown[] {
     rows.map(({ afterMs }) => afterMs ?? null),
     rows.map(({ why }) => why),
     rows.map(({ properties }) => properties),
-    rows.map(({ publication }) => publication.body),
+    rows.map(({ body }) => body),
     rows.map(({ subscription }) => subscription ?? null),
   ];
 }
@@ -134,12 +136,33 @@ export function columnsOf(keys: readonly RowKey[]): unknown[] {
   return [keys.map(({ room }) => room), keys.map(({ madeAt }) => madeAt), keys.map(({ id }) => id)];
 }
 
-/** Writes all but the body as JSON, which can escape NUL; Postgres' text cannot hold it. */
-export function writeProperties(publication: Publication): string {
-  return JSON.stringify({ ...publication, body: undefined });
+type Holding = { [name in 'delivery' | 'publication']?: AnyWaitingRow[name] | undefined };
+
+export function propertiesOf({ delivery, publication }: Holding): string {
+  if (delivery !== undefined) return writeRow(delivery);
+  return publication === undefined ? '' : writeProperties(publication);
 }
 
-export function readProperties(written: string): Omit<Publication, 'body'> {
-  // Only `writeProperties` writes this. Members that a later version added are ignored.
-  return JSON.parse(written) as Omit<Publication, 'body'>;
+/** Writes all but the body of a publication for a destination; a delivery as 0.3.0 reads it. */
+export function writeProperties(publication: Publication): string {
+  const { delivery, exchange, routingKey, headers, ifKept } = publication;
+  if (delivery === undefined) return JSON.stringify({ ...publication, body: undefined });
+  const { headers: traced, ...written } = JSON.parse(writeRow(delivery)) as Publication;
+  const all = headers ?? traced;
+  return JSON.stringify({
+    ...written,
+    exchange,
+    routingKey,
+    ...(all && { headers: { ...headers, ...traced } }),
+    ifKept,
+  });
+}
+
+export function readProperties(written: string, body: Buffer): Publication {
+  const { deliveries, ...publication } = JSON.parse(written) as Publication & { deliveries?: true };
+  if (deliveries !== true) return { ...publication, body };
+  const { traceparent: _, ...headers } = publication.headers ?? {};
+  const again = publishAgain(readRow(written, body), publication);
+  const own = Object.keys(headers).length > 0 && { headers };
+  return { ...again, ...own, ...(publication.ifKept && { ifKept: publication.ifKept }) };
 }

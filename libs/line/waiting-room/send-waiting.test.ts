@@ -8,6 +8,7 @@ import { aPublication, SomeBroker } from './testing/some-broker.ts';
 import type { WaitingStore } from './waiting-store.ts';
 import { WaitingMetrics } from './waiting-metrics.ts';
 import { roomOf, WaitingPublications, type WaitingPublicationsOptions } from './waiting-publications.ts';
+import { aDelivery } from '../testing/a-delivery.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 
@@ -148,8 +149,7 @@ describe('what waits', () => {
 
   test('goes in batches where it is deliveries for one queue, and each is counted', async () => {
     const { clock, room, publications, broker, registry } = aProcess();
-    const delivery = (body: string) =>
-      aPublication('d', body, { deliveries: true, messageId: body, note: `1 ${body}` });
+    const delivery = (body: string) => aPublication('d', body, { delivery: aDelivery({ guid: body }) });
     await Promise.all(numbers('d', 21).map((body) => publications.put(delivery(body))));
     await publications.put(aPublication('d', 'no delivery'));
     broker.become('writable');

@@ -8,7 +8,7 @@ import type { Broker } from '../broker.ts';
 import { withDelayElapsed, type Publication, type Destination } from '../messages.ts';
 import { SendWaiting } from './send-waiting.ts';
 import type { WaitingMetrics } from './waiting-metrics.ts';
-import { MOST_BYTES, type WaitingRow, type WaitingStore } from './waiting-store.ts';
+import { MOST_BYTES, type AnyWaitingRow, type WaitingStore } from './waiting-store.ts';
 
 export type WaitingPublicationsOptions = {
   store: Pick<
@@ -41,7 +41,7 @@ const WARNING = 'publications.postgres-away';
  */
 export class WaitingPublications implements AsyncDisposable {
   readonly #options: WaitingPublicationsOptions;
-  readonly #putAll: (row: WaitingRow) => Promise<number>;
+  readonly #putAll: (row: AnyWaitingRow) => Promise<number>;
   readonly #sending: SendWaiting;
   readonly #looking: AsyncDisposable;
   readonly #warn: (error: unknown) => void;
@@ -62,7 +62,7 @@ export class WaitingPublications implements AsyncDisposable {
     this.#putAll = microBatch((rows) => store.put(rows), {
       nameOf: ({ id }) => id,
       largest: LARGEST_PUT,
-      heaviest: { weigh: ({ publication }) => publication.body.length, most: MOST_BYTES },
+      heaviest: { weigh: ({ publication }) => publication?.body.length ?? 0, most: MOST_BYTES },
     });
     this.#sending = new SendWaiting({
       ...options,

@@ -3,11 +3,11 @@
  * of its subscription while that is held, a publication in the room of its destination. A process claims a room, takes rows from it,
  * settles them, and releases the room with the time of its next try. See docs/decisions/0006-waiting-rooms.md.
  */
-import type { RowKey, WaitingRow } from '../messages.ts';
+import type { MessageContent, Publication, AnyWaitingRow, RowKey, WaitingRow } from '../messages.ts';
 import type { HoldReason } from '../outcomes.ts';
 import { bytes } from '@waybell/runtime/environment';
 
-export type { RowKey, WaitingRow };
+export type { AnyWaitingRow, RowKey, WaitingRow };
 
 /** How long a claim lasts, from before it was asked for; and how often it is renewed. */
 export const CLAIM_MS = 20_000;
@@ -22,8 +22,16 @@ export const MOST_BYTES = 2 ** 20;
  */
 export type TakenKey = RowKey & { no: number };
 
-/** `isForgotten`: its body was deleted for an erasure request, and is empty. */
-export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subscription'> & { isForgotten?: boolean };
+/**
+ * `content`: the delivery, as a message has it; its type is the key of its action. `isForgotten`: its body was deleted for an erasure
+ * request, and is empty.
+ */
+export type TakenRow = TakenKey &
+  Pick<WaitingRow, 'why' | 'subscription'> & {
+    publication: Publication;
+    content: MessageContent & { type: string };
+    isForgotten?: boolean;
+  };
 
 /** A room claimed by this process. */
 export type ClaimedRoom = {
@@ -101,7 +109,7 @@ export type WaitingStore = {
   /**
    * Resolves, when all are committed, with the `no` of each. A row that exists already stays, with another reason and due time.
    */
-  put(rows: readonly WaitingRow[]): Promise<number[]>;
+  put(rows: readonly AnyWaitingRow[]): Promise<number[]>;
   /** Resolves with whether each row exists, and raises its `no`: a process that has taken it cannot settle it any more. */
   retain(keys: readonly RowKey[]): Promise<boolean[]>;
   claim(claim: Claim): Promise<ClaimedRoom[]>;

@@ -1,4 +1,4 @@
-import { CLAIM_MS, type Claim, type ClaimedRoom, type Released, type WaitingRow } from '../waiting-store.ts';
+import { CLAIM_MS, type Claim, type ClaimedRoom, type Released, type AnyWaitingRow } from '../waiting-store.ts';
 import { MemoryRows } from './memory-rows.ts';
 
 /** `lookAt`, `shutSince`: by the clock of the store. While the room is claimed, `lookAt` is the end of the claim. */
@@ -36,7 +36,7 @@ export class MemoryRooms {
   }
 
   /** Makes a room that is missing; wakes one that nobody has and that is open. `dueAt`: of a row that is put there. */
-  make({ room, name, account }: Pick<WaitingRow, 'room' | 'name' | 'account'>, dueAt: number): MemoryRoom {
+  make({ room, name, account }: Pick<AnyWaitingRow, 'room' | 'name' | 'account'>, dueAt: number): MemoryRoom {
     const lookAt = Math.max(dueAt, this.#now());
     const there = this.#all.get(room);
     if (there !== undefined) {

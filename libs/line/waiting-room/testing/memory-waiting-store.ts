@@ -1,5 +1,6 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { rowKeyText, writeProperties } from '../put-rows.ts';
+import { readRow } from '../../delivery-batch.ts';
+import { propertiesOf, readProperties, rowKeyText } from '../put-rows.ts';
 import { accountsBeyond } from '../postgres-waiting-store.ts';
 import {
   MOST_BYTES,
@@ -9,7 +10,7 @@ import {
   type TakenKey,
   type TakenRows,
   type WaitingFigures,
-  type WaitingRow,
+  type AnyWaitingRow,
   type WaitingStore,
   type WaitingSum,
 } from '../waiting-store.ts';
@@ -105,8 +106,13 @@ export class MemoryWaiting {
   forget(key: RowKey): void {
     const row = this.#rooms.get(key.room)?.rows.get(key);
     if (row === undefined) return;
-    row.bytes -= row.publication.body.length;
-    row.publication = { ...row.publication, body: Buffer.alloc(0) };
+    row.bytes -= row.content.body.length;
+    const body = Buffer.alloc(0);
+    row.content = {
+      ...row.content,
+      body,
+      ...(row.content.delivery && { delivery: { ...row.content.delivery, body } }),
+    };
     row.isForgotten = true;
   }
 
@@ -119,7 +125,7 @@ export class MemoryWaiting {
     };
   }
 
-  #put({ afterMs, name, account, ...row }: WaitingRow): void {
+  #put({ afterMs, name, account, delivery, publication, ...row }: AnyWaitingRow): void {
     const dueAt = afterMs === undefined ? -Infinity : this.#now() + afterMs;
     const { room } = row;
     const { rows } = this.#rooms.make(
@@ -132,8 +138,11 @@ export class MemoryWaiting {
       Object.assign(there, { no: (this.#lastNo += 1), why: row.why, dueAt });
       return;
     }
-    const bytes = row.publication.body.length + Buffer.byteLength(writeProperties(row.publication));
-    rows.insert({ ...row, no: (this.#lastNo += 1), dueAt, bytes });
+    const { body } = delivery ?? publication ?? { body: Buffer.alloc(0) };
+    const properties = propertiesOf({ delivery, publication });
+    const bytes = body.length + Buffer.byteLength(properties);
+    const is = { content: readRow(properties, body), publication: readProperties(properties, body) };
+    rows.insert({ ...row, ...is, no: (this.#lastNo += 1), dueAt, bytes });
   }
 
   #retain(key: RowKey): boolean {
@@ -163,7 +172,7 @@ export class MemoryWaiting {
       if (taken.rows.length === limit || row.madeAt >= (madeBefore ?? Infinity)) break;
       const isDue = row.dueAt <= this.#now() || (madeBefore !== undefined && row.why !== 'open');
       if (!isDue || (of !== undefined && !of.has(row.subscription ?? ''))) continue;
-      weight += row.publication.body.length;
+      weight += row.content.body.length;
       if (weight > MOST_BYTES && taken.rows.length > 0) return { ...taken, isCut: true };
       const { dueAt: _, bytes: __, ...found } = row;
       taken.rows.push(found);
