@@ -112,19 +112,15 @@ type HowTaken = { crashes: number; isOverLimit: boolean };
 
 /** Reads a member of a batch, or a delivery that waited. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {
-  const { delivery, waited, isSuspect = false } = message;
-  if (delivery === undefined) {
-    if (isDeliveryBatch(message)) return rejectBatch(message);
-    return reject('not_a_delivery', 'the message is no batch of deliveries');
-  }
-  const isMaybeWaiting = mayWait(message);
-  if (waited === undefined && !isMaybeWaiting && !isSuspect) return delivery;
-  return {
-    ...delivery,
-    ...(waited !== undefined && { waited }),
-    ...(isMaybeWaiting && { mayWait: true }),
+  const { delivery, waited, isSuspect } = message;
+  if (isDeliveryBatch(message)) return rejectBatch(message);
+  if (delivery === undefined) return reject('not_a_delivery', 'the message is no batch of deliveries');
+  const more = {
+    ...(waited && { waited }),
+    ...(mayWait(message) && { mayWait: true }),
     ...(isSuspect && { isSuspect }),
   };
+  return { ...delivery, ...more };
 }
 
 /** The row of a suspect, if it has one, is about to be deleted. */

@@ -226,25 +226,19 @@ export const waybellHeaders = {
   mayWait: 'waybell-may-wait',
 } as const;
 
+const KEPT = ['messageId', 'type', 'note', 'contentType', 'contentEncoding'] as const;
+
 /** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
 export function publishAgain(
   message: Omit<MessageContent, 'traceparents' | 'userId'>,
   { exchange, routingKey }: Destination,
 ): Publication {
-  const { body, delivery, messageId, type, note, contentType, contentEncoding, traceparent } = message;
-  if (delivery !== undefined) return { kind: 'publish', exchange, routingKey, body, delivery };
-  return {
-    kind: 'publish',
-    exchange,
-    routingKey,
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(traceparent !== undefined && { headers: { traceparent } }),
-  };
+  const { body, delivery, traceparent } = message;
+  const again: Publication = { kind: 'publish', exchange, routingKey, body };
+  if (delivery !== undefined) return { ...again, delivery };
+  for (const name of KEPT) if (message[name] !== undefined) again[name] = message[name];
+  if (traceparent !== undefined) again.headers = { traceparent };
+  return again;
 }
 
 /** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */

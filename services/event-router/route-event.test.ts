@@ -56,7 +56,9 @@ describe('routeEvents', () => {
     });
     const caused = await route(arrival, { [SHIPPER]: [aSubscription()], [BROKER]: [aSubscription({ guid: SECOND })] });
     const published = publishedOf(caused);
-    expect(published.map(({ delivery }) => delivery?.guid)).toEqual([FIRST, SECOND].map((each) => messageGuid(GUID, each)));
+    expect(published.map(({ delivery }) => delivery?.guid)).toEqual(
+      [FIRST, SECOND].map((each) => messageGuid(GUID, each)),
+    );
     expect(recordOf(caused)).toMatchObject([
       {
         kind: 'routed',
@@ -109,7 +111,7 @@ describe('routeEvents', () => {
     async (traceparent) => {
       const arrival = anArrival({}, { traceparent });
       const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }));
-      expect(publication?.delivery).not.toHaveProperty("traceparent");
+      expect(publication?.delivery).not.toHaveProperty('traceparent');
     },
   );
 

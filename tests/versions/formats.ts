@@ -111,18 +111,7 @@ const asBatch = (publication: Publication): Publication => ({ ...asSent(publicat
 const readBatchOf = (text: string) => openBatch(arrived(text)).map((each) => readDelivery(each));
 
 /** A delivery as the next version writes it, with what the version after that may add. */
-const named = ({
-  guid,
-  interface: side,
-  action,
-  subscription,
-  generation,
-  event,
-  body: _,
-  ...others
-}: CarriedDelivery) => {
-  return { lane: 'hot', guid, interface: side, action, subscription, generation, event, ...others };
-};
+const named = (carried: CarriedDelivery) => ({ lane: 'hot', ...carried, body: undefined });
 
 /** The batch as the next version writes it. */
 const asNext = (deliveries: readonly CarriedDelivery[]) => (text: string) => {
@@ -175,7 +164,7 @@ function readRow(text: string): unknown {
 /** The row as the next version writes it. */
 function asNextRow(text: string): string {
   const { room, madeAt, id, account, why, afterMs, body } = JSON.parse(text);
-  return JSON.stringify({ room, madeAt, id, account, why, afterMs, body, ...named(full) });
+  return JSON.stringify({ ...named(full), room, madeAt, id, account, why, afterMs, body });
 }
 const waited = { ...full, waited: { room: ROOM.room, why: 'egress' } };
 
