@@ -115,12 +115,9 @@ export function readDelivery(message: Message): Delivery | Rejection {
   const { delivery, waited, isSuspect } = message;
   if (isDeliveryBatch(message)) return rejectBatch(message);
   if (delivery === undefined) return reject('not_a_delivery', 'the message is no batch of deliveries');
-  const more = {
-    ...(waited && { waited }),
-    ...(mayWait(message) && { mayWait: true }),
-    ...(isSuspect && { isSuspect }),
-  };
-  return { ...delivery, ...more };
+  const isAgain = mayWait(message);
+  if (waited === undefined && !isAgain && !isSuspect) return delivery;
+  return { ...delivery, ...(waited && { waited }), ...(isAgain && { mayWait: true }), ...(isSuspect && { isSuspect }) };
 }
 
 /** The row of a suspect, if it has one, is about to be deleted. */
