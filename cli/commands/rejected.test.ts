@@ -53,7 +53,7 @@ describe('describeWholly', () => {
   });
 
   test('begins with the facts, by their names', () => {
-    const { body: _, ...facts } = aRejected();
+    const { body: _, delivery: __, ...facts } = aRejected();
     const [told] = describeWholly(aRejected({ messageId: 'm', note: 'n', contentType: 'c' })).split('\n\n');
     expect(told?.split('\n')).toEqual(
       Object.entries({ ...facts, messageId: 'm', contentType: 'c', size: '2', correlationId: 'n' }).map(

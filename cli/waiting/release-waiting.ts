@@ -1,7 +1,7 @@
 import { endWithoutAttempt } from '@waybell/deliverer/deliver';
 import { asWaited, readDelivery } from '@waybell/line/delivery';
 import { joinDeliveries } from '@waybell/line/delivery-batch';
-import { isRejection, type Publication } from '@waybell/line/messages';
+import { isRejection, type Publication, publishAgain } from '@waybell/line/messages';
 import type { CommandPublisher } from '@waybell/line/operating/operator-line';
 import { publishOutcomes } from '@waybell/line/outcome-batch';
 import type { OutboxStore } from '@waybell/line/outbox/postgres-outbox';
@@ -149,12 +149,13 @@ async function publishOn(line: Release['line'], publication: Publication): Promi
 }
 
 /**
- * Returns the publication for a row: the one that waits, unchanged; for a delivery whose body was deleted, the record of its end.
+ * Returns the publication for a row: that of the delivery, unchanged; if its body was deleted, the record of its end.
  * Throws if such a row cannot be read.
  */
 function publicationOf(row: TakenRow, now: () => number): Publication {
-  if (row.isForgotten !== true) return row.publication;
-  const delivery = readDelivery(asWaited(row, { crashes: 0, isOverLimit: false }));
+  const message = asWaited(row, { crashes: 0, isOverLimit: false });
+  if (row.isForgotten !== true) return publishAgain(message, message);
+  const delivery = readDelivery(message);
   if (isRejection(delivery)) throw new Error(`the delivery ${row.id} that waits cannot be read: ${delivery.detail}`);
   const over = endWithoutAttempt(delivery, undefined, { maxAgeMs: Infinity, now });
   return publishOutcomes(over === undefined ? [] : [over]);

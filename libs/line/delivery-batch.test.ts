@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { aDelivery } from './testing/a-delivery.ts';
 import { anyCharacter } from './testing/any-character.ts';
 import { readMessage } from './broker/amqp-message.ts';
 import {
@@ -9,23 +10,22 @@ import {
   joinDeliveries,
   openBatch,
   readMembers,
+  readRow,
   rejectBatch,
+  writeRow,
 } from './delivery-batch.ts';
 import { CRASHES_UNOPENED } from './hand-over/suspicion.ts';
-import type { Message, Publication } from './messages.ts';
+import type { CarriedDelivery, Message, Publication } from './messages.ts';
 
 function delivery(name: string, { to = 'carrier.order.created', body = name, traceparent = '' } = {}): Publication {
+  const bytes = Buffer.from(body);
+  const carried = aDelivery({ guid: name, action: to.replace('carrier.', ''), body: bytes });
   return {
     kind: 'publish',
     exchange: 'waybell.deliveries',
     routingKey: to,
-    body: Buffer.from(body),
-    messageId: name,
-    type: to,
-    note: `note of ${name}`,
-    contentType: 'application/json',
-    deliveries: true,
-    ...(traceparent === '' ? {} : { headers: { traceparent } }),
+    body: bytes,
+    delivery: traceparent === '' ? carried : { ...carried, traceparent },
   };
 }
 
@@ -76,11 +76,11 @@ describe('deliveries that are joined', () => {
             exchange: 'waybell.deliveries',
             routingKey: to,
             body: Buffer.from(body),
+            delivery: delivery(name, { to, body, traceparent }).delivery,
             messageId: name,
             type: to,
-            note: `note of ${name}`,
+            note: expect.stringMatching(/^1 \d+$/),
             contentType: 'application/json',
-            deliveries: true,
             deliveryCount: 0,
             failures: 0,
             ...(traceparent !== '' && { traceparent }),
@@ -133,7 +133,7 @@ describe('deliveries that are joined', () => {
   });
 
   test('travel alone where they have headers of their own, which their batch has', () => {
-    const suspect = { ...delivery('a'), headers: { 'waybell-came-before': 1, traceparent: '00-aa-bb-01' } };
+    const suspect = { ...delivery('a', { traceparent: '00-aa-bb-01' }), headers: { 'waybell-came-before': 1 } };
     const [first, second] = joined(suspect, delivery('b'), delivery('c'));
     expect([first?.publication.headers, second?.members.length]).toEqual([{ 'waybell-came-before': 1 }, 2]);
     expect(openBatch(arrived(asSent(suspect)))).toMatchObject([{ cameBefore: true, traceparent: '00-aa-bb-01' }]);
@@ -146,8 +146,8 @@ describe('deliveries that are joined', () => {
   });
 
   test('are a batch each where they are sent one by one, and what is no delivery is left as it is', () => {
-    expect(openBatch(arrived(asSent(delivery('a'))))).toMatchObject([{ messageId: 'a', note: 'note of a' }]);
-    const { deliveries: _, ...event } = delivery('event');
+    expect(openBatch(arrived(asSent(delivery('a'))))).toMatchObject([{ messageId: 'a' }]);
+    const { delivery: _, ...event } = delivery('event');
     expect(asSent(event)).toBe(event);
     expect(joined(event, event).map(({ publication }) => publication)).toEqual([event, event]);
   });
@@ -182,7 +182,7 @@ describe('a batch', () => {
     ['1 12', undefined],
     ['12', undefined],
     ['', undefined],
-    ['2 12', 2],
+    ['3 12', 3],
     ['12 more', 12],
   ])('with the note %p is one of a later format: %p', (note, version) => {
     const { reason, detail } = rejectBatch({ ...arrived(twelve()), note });
@@ -200,7 +200,8 @@ describe('a batch', () => {
   });
 
   test.each([
-    ['of another version', { note: '2 12' }],
+    ['of a later format', { note: '3 12' }],
+    ['of the next format, with members of this one', { note: '2 12' }],
     ['that says another number', { note: '1 11' }],
     ['without a note', { note: '' }],
     ['that ends too early', { body: twelve().body.subarray(0, -1) }],
@@ -215,5 +216,150 @@ describe('a batch', () => {
     expect(isDeliveryBatch(message)).toBe(true);
     expect(readMembers(message)).toBeUndefined();
     expect(countMembers(message)).toBeLessThanOrEqual(12);
+  });
+});
+
+const TYPE = 'carrier.order.created';
+
+/** Builds a batch in which these heads stand before these bodies. */
+function batchOf(note: string, heads: readonly unknown[], bodies = '{}', type = TYPE): Message {
+  const body = Buffer.from(`${JSON.stringify(heads)}\n${bodies}`);
+  const contentType = 'application/vnd.waybell.deliveries';
+  return arrived({ kind: 'publish', exchange: 'waybell.deliveries', routingKey: type, body, note, type, contentType });
+}
+
+const { guid, subscription, event } = aDelivery({});
+const NOTE = `1 ${subscription} 3 ${event} 5 1700000000000 1700000005000`;
+const noted = (note: unknown, trace?: unknown) => [guid, note, 0, 2, trace];
+
+describe('a member', () => {
+  const DUE = 1_700_000_001_000;
+
+  test.each<[string, Partial<CarriedDelivery>]>([
+    ['', {}],
+    [` ${DUE}`, { dueAt: DUE }],
+    [' resend 5', { byHand: { why: 'resend', fromAttempt: 5 } }],
+    [` ${DUE} test 1 retried 1`, { dueAt: DUE, byHand: { why: 'test', fromAttempt: 1, isRetried: true } }],
+  ])('with a note that ends in "%s" is read, whatever a later version wrote behind it', (more, what) => {
+    for (const note of [NOTE + more, `${NOTE}${more} lane hot-1 via {"a":"b"}`]) {
+      const { delivery: carried, traceparent } = only(openBatch(batchOf('1 1', [noted(note, '00-aa-bb-01')])));
+      expect(carried).toEqual(aDelivery({ attempt: 5, traceparent: '00-aa-bb-01', ...what }));
+      expect(traceparent).toBe('00-aa-bb-01');
+    }
+  });
+
+  test.each(['2', '12'])('of the later format %s stays closed: only a later version reads it', (version) => {
+    const read = rejectBatch(only(openBatch(batchOf('1 1', [noted(NOTE.replace('1', version))]))));
+    expect(read).toMatchObject({ kind: 'reject', reason: 'newer_format' });
+    expect(read.detail).toContain(`a delivery of format ${version}`);
+  });
+
+  test.each<[string, unknown[]]>([
+    ['without a guid', [null, NOTE, 0, 2]],
+    ['without a note', noted(null)],
+    ['with a note of no version', noted(NOTE.replace('1', '0'))],
+    ['of an unknown event', noted(NOTE.replace(event, 'unknown'))],
+    ['of an unknown subscription', noted(NOTE.replace(subscription, 'unknown'))],
+    ['with a word for a number', noted(NOTE.replace('1700000005000', 'now'))],
+    ['without all of its note', noted(NOTE.slice(0, -14))],
+    ['with something behind the note', noted(`${NOTE} 1 1`)],
+    ['with a word and no value behind the note', noted(`${NOTE} lane`)],
+    ['with a time, a word and no value behind the note', noted(`${NOTE} ${DUE} lane`)],
+    ['by hand from nowhere', noted(`${NOTE} resend`)],
+    ['by hand from before the first attempt', noted(`${NOTE} resend 0`)],
+    ['by hand from an attempt to come', noted(`${NOTE} test 6`)],
+  ])('%s stays closed, as a batch of its own', (_, head) => {
+    const batch = batchOf('1 1', [head]);
+    const closed = only(openBatch(batch));
+    expect([closed.body, closed.delivery, isDeliveryBatch(closed)]).toEqual([batch.body, undefined, true]);
+    expect(rejectBatch(closed)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });
+  });
+
+  test.each(['broker.order.created', 'carrier', ''])('of the type "%s" stays closed', (type) => {
+    const closed = only(openBatch(batchOf('1 1', [noted(NOTE)], '{}', type)));
+    expect([closed.delivery, rejectBatch(closed).reason]).toEqual([undefined, 'not_a_delivery']);
+  });
+
+  test('that cannot be read leaves its neighbours as they are, and keeps its own bytes', () => {
+    const heads = [noted(NOTE), ['b', '9 unread', 2, 7, null, { more: 1 }], ['c', NOTE, 0, 2]];
+    const [first, second, third] = openBatch(batchOf('1 3', heads, '{}{"b":1}'));
+    expect([first?.delivery?.guid, third?.delivery?.guid]).toEqual([guid, 'c']);
+    expect(second).toMatchObject({ messageId: 'b', note: '1 1', routingKey: TYPE, type: TYPE });
+    expect(second?.body.toString()).toBe('[["b","9 unread",0,7,null,{"more":1}]]\n{"b":1}');
+    expect(second && openBatch(second)).toEqual([second]);
+  });
+});
+
+describe('what the next release writes', () => {
+  const byHand = { why: 'test', fromAttempt: 1, isRetried: true } as const;
+  const full = aDelivery({ attempt: 5, dueAt: 1_700_000_001_000, byHand, traceparent: '00-aa-bb-01' });
+  const { body, ...named } = full;
+  const { dueAt: _, byHand: __, traceparent: ___, ...least } = named;
+  const nextBatch = (...members: object[]) =>
+    batchOf(
+      `2 ${members.length} lane hot`,
+      members.map((each) => ({ offset: 0, length: 2, ...each })),
+    );
+
+  test('is read, in a batch and in a row, with what the release after that adds', () => {
+    const opened = openBatch(nextBatch(named, { ...least, lane: 'hot', dueAt: null, traceparent: null }));
+    expect(opened.map(({ delivery: carried }) => carried)).toEqual([full, { ...least, body }]);
+    expect(opened[0]).toMatchObject({ messageId: guid, traceparent: '00-aa-bb-01', contentType: 'application/json' });
+    expect(readRow(JSON.stringify({ lane: 'hot', ...named }), body)).toMatchObject({
+      type: TYPE,
+      delivery: full,
+      body,
+    });
+  });
+
+  test.each<[string, object]>([
+    ['without a guid', { guid: undefined }],
+    ['of an unknown interface', { interface: 'broker' }],
+    ['of no action', { action: 1 }],
+    ['of an unknown event', { event: 'unknown' }],
+    ['of an unknown subscription', { subscription: null }],
+    ['with a text for a number', { generation: '3' }],
+    ['of half an attempt', { attempt: 1.5 }],
+    ['made before all time', { createdAt: -1 }],
+    ['with a text for a time', { dueAt: 'soon' }],
+    ['with a number for its trace', { traceparent: 1 }],
+    ['by hand for an unknown reason', { byHand: { ...byHand, why: 'fun' } }],
+    ['by hand from an attempt to come', { byHand: { ...byHand, fromAttempt: 6 } }],
+    ['by hand, retried at times', { byHand: { ...byHand, isRetried: 'at times' } }],
+    ['by hand without a reason', { byHand: 'test' }],
+  ])('%s stays closed, in a batch and in a row', (_what, wrong) => {
+    const [good, closed] = openBatch(nextBatch(named, { ...named, ...wrong }));
+    expect(good?.delivery).toEqual(full);
+    const row = readRow(JSON.stringify({ ...named, ...wrong }), body);
+    for (const each of [closed, { ...closed, ...row }] as Message[]) {
+      expect([each.delivery, each.note, rejectBatch(each).reason]).toEqual([undefined, '2 1', 'not_a_delivery']);
+      expect(each.body.toString()).toMatch(/^\[\{.*"offset":0,"length":2.*\}\]\n\{\}$/);
+      expect(JSON.parse(each.body.toString().split('\n')[0] ?? '')).toMatchObject([JSON.parse(JSON.stringify(wrong))]);
+    }
+  });
+
+  test.each([
+    ['of no objects', [1]],
+    ['of members of format 1', [noted(NOTE)]],
+    ['without the place of a body', [{ ...named, offset: 0 }]],
+    ['with a body beyond its bodies', [{ ...named, offset: 1, length: 2 }]],
+  ])('%s is no batch', (_what, members) => {
+    const message = batchOf('2 1', members);
+    expect([openBatch(message), rejectBatch(message).reason]).toEqual([[message], 'not_a_batch']);
+  });
+});
+
+describe('a row', () => {
+  test('is read as it was written', () => {
+    const carried = aDelivery({ attempt: 2, byHand: { why: 'resend', fromAttempt: 2 }, traceparent: '00-aa-bb-01' });
+    const content = readRow(writeRow(carried), carried.body);
+    expect(content).toMatchObject({ type: TYPE, messageId: guid, traceparent: '00-aa-bb-01', delivery: carried });
+  });
+
+  test('that cannot be read is a batch of its own, which stays closed', () => {
+    const { body, ...content } = readRow(writeRow(aDelivery({ guid: 'a' })).replace('"1 ', '"9 '), Buffer.from('{}'));
+    expect(content).toMatchObject({ type: TYPE, messageId: 'a', note: '1 1' });
+    expect(body.toString()).toMatch(/^\[\["a","9 .*",0,2,?.*\]\]\n\{\}$/);
+    expect(rejectBatch({ ...batchOf('1 1', []), body })).toMatchObject({ reason: 'newer_format' });
   });
 });

@@ -8,10 +8,11 @@ import type { StoreRunning } from './hand-over/effect-runner.ts';
 import { newSourceId, type Publication } from './messages.ts';
 import { deliveriesExchange, rejectedQueue } from './topology.ts';
 import { aLine, limitOf, numbers, to } from './testing/a-line.ts';
+import { aDelivery } from './testing/a-delivery.ts';
 import { TestBroker } from './testing/test-broker.ts';
 
 const broker = shared(() => TestBroker.start());
-const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), deliveries: true });
+const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), delivery: aDelivery({}) });
 
 /** Puts a batch of these into the queue. */
 async function putBatch(queue: string, bodies: readonly string[]): Promise<void> {

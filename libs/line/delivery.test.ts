@@ -7,36 +7,26 @@ import {
   publishRetry,
   publishWaiting,
   readDelivery,
+  reportRejectedDelivery,
   wait,
-  type Delivery,
 } from './delivery.ts';
 import { asSent, readMembers } from './delivery-batch.ts';
-import type { Message, Publication } from './messages.ts';
+import { reject, type Message, type Publication } from './messages.ts';
+import { aDelivery, takenOf } from './testing/a-delivery.ts';
 
 const ROOM = { room: '0123456789abcdef0123456789abcdef', account: '0b9c2f6e-7d1f-4e57-8f5e-000000000004' };
 
-const aDelivery = (what: Partial<Delivery> = {}): Delivery => ({
-  guid: '0b9c2f6e-7d1f-4e57-8f5e-000000000001',
-  interface: 'carrier',
-  action: 'order.created',
-  subscription: '0b9c2f6e-7d1f-4e57-8f5e-000000000002',
-  generation: 3,
-  event: '0b9c2f6e-7d1f-4e57-8f5e-000000000003',
-  attempt: 1,
-  createdAt: 1_700_000_000_000,
-  beganAt: 1_700_000_005_000,
-  body: Buffer.from('{}'),
-  ...what,
-});
+/** Returns the members of the batch in which it leaves, as the broker would deliver them. */
+function membersOf(publication: Publication): Message[] {
+  const { headers: _, kind: __, ...sent } = asSent(publication);
+  return readMembers({ ...sent, queue: 'q', deliveryCount: 0, failures: 0 }) ?? [];
+}
 
-/** Builds the message that the broker would deliver for it. */
-const arrived = ({ headers, kind: _kind, ...publication }: Publication): Message => ({
-  ...publication,
-  queue: 'q',
-  deliveryCount: 0,
-  failures: 0,
-  ...(headers?.['traceparent'] === undefined ? {} : { traceparent: String(headers['traceparent']) }),
-});
+function arrived(publication: Publication): Message {
+  const [member] = membersOf(publication);
+  if (member === undefined) throw new Error('a batch of none');
+  return member;
+}
 
 describe('a delivery', () => {
   test('is read as it was published, whatever it holds', () => {
@@ -76,15 +66,6 @@ describe('a delivery', () => {
     );
   });
 
-  test('is read from a note in which nothing was by hand, as all were once', () => {
-    const guids = `${aDelivery().subscription} 3 ${aDelivery().event}`;
-    const note = `1 ${guids} 2 1700000000000 1700000005000 1700000001000`;
-    expect(readDelivery({ ...arrived(publishDelivery(aDelivery())), note })).toEqual({
-      ...aDelivery({ attempt: 2 }),
-      dueAt: 1_700_000_001_000,
-    });
-  });
-
   test('that is sent by hand stays so, when it waits and when it is made again', () => {
     const byHand = { why: 'resend', fromAttempt: 5 } as const;
     const delivery = aDelivery({ attempt: 5, byHand });
@@ -116,7 +97,7 @@ describe('a delivery', () => {
     const { row } = wait({ ...delivery, room: ROOM }, { why: 'hung', afterMs: 4_000 });
     const { subscription, createdAt: madeAt, guid } = delivery;
     expect(row).toMatchObject({ ...ROOM, subscription, madeAt, id: `${guid} 2`, why: 'hung', afterMs: 4_000 });
-    const taken = asWaited({ ...row, no: 7 }, { crashes: 2, isOverLimit: true });
+    const taken = asWaited(takenOf(row), { crashes: 2, isOverLimit: true });
     expect(taken).toMatchObject({ queue: 'waybell.deliveries.carrier.order.created', crashes: 2 });
     expect(readDelivery(taken)).toEqual({ ...delivery, waited: { room: ROOM.room, why: 'hung', isOverLimit: true } });
   });
@@ -128,11 +109,11 @@ describe('a delivery', () => {
   test('that waited and was forgotten is no suspect, however many processes died: it makes no request', () => {
     const { row } = wait(aDelivery({ room: ROOM }), { why: 'full' });
     const dead = { crashes: 3, isOverLimit: false };
-    expect(asWaited({ ...row, no: 1, isForgotten: true }, dead)).toMatchObject({
+    expect(asWaited({ ...takenOf(row), isForgotten: true }, dead)).toMatchObject({
       crashes: 0,
       waited: { isForgotten: true },
     });
-    expect(asWaited({ ...row, no: 1 }, dead).crashes).toBe(3);
+    expect(asWaited(takenOf(row), dead).crashes).toBe(3);
   });
 
   test('that no room can take waits in the broker, with the key by which it returns, and may have been taken after all', () => {
@@ -140,9 +121,8 @@ describe('a delivery', () => {
     expect(publishWaiting(aDelivery())).toMatchObject(to);
     const instead = publishInstead(wait(aDelivery({ room: ROOM }), { why: 'full' }));
     expect(instead).toMatchObject(to);
-    const [back] = readMembers({ ...arrived(asSent(instead)), mayWait: true }) ?? [];
     expect(instead.headers).toEqual({ 'waybell-may-wait': 1 });
-    expect(back === undefined ? undefined : readDelivery(back)).toEqual(aDelivery({ mayWait: true }));
+    expect(readDelivery({ ...arrived(instead), mayWait: true })).toEqual(aDelivery({ mayWait: true }));
   });
 
   test('goes to the queue of its action, and its retry to that of its action and delay', () => {
@@ -156,38 +136,16 @@ describe('a delivery', () => {
     });
   });
 
-  const suffix = ' lane hot-1 via {"a":"b"}';
-
-  test.each<[string, Partial<Delivery>]>([
-    ['that is new', {}],
-    ['that is due', { attempt: 2, dueAt: 1_700_000_001_000 }],
-    ['that is sent by hand', { attempt: 5, byHand: { why: 'resend', fromAttempt: 5 } }],
-  ])('%s is read over what a later version wrote behind its note', (_, what) => {
-    const delivery = aDelivery(what);
-    const { note, ...message } = arrived(publishDelivery(delivery));
-    expect(readDelivery({ ...message, note: `${note}${suffix}` })).toEqual(delivery);
-  });
-
-  test.each(['2', '12'])('of the later format %s is rejected as that: only a later version reads it', (version) => {
+  test('is rejected where it is none, and where it stayed closed, with the reason', () => {
     const message = arrived(publishDelivery(aDelivery()));
-    const read = readDelivery({ ...message, note: String(message.note?.replace(/^1 /, `${version} `)) });
-    expect(read).toMatchObject({ kind: 'reject', reason: 'newer_format' });
-    expect(read).toHaveProperty('detail', expect.stringContaining(`a delivery of format ${version}`));
-  });
-
-  test.each([
-    ['without an id', { messageId: undefined }],
-    ['without a note', { note: undefined }],
-    ['with a note of no version', { note: arrived(publishDelivery(aDelivery())).note?.replace(/^1 /, '0 ') }],
-    ['of an unknown interface', { type: 'broker.order.created' }],
-    ['that is of no batch', { deliveries: undefined }],
-    ['with something behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} 1 1` }],
-    ['with a word and no value behind the note', { note: `${arrived(publishDelivery(aDelivery())).note} lane` }],
-    ['by hand from nowhere', { note: `${arrived(publishDelivery(aDelivery())).note} resend` }],
-    ['by hand from before the first attempt', { note: `${arrived(publishDelivery(aDelivery())).note} resend 0` }],
-    ['by hand from an attempt to come', { note: `${arrived(publishDelivery(aDelivery())).note} test 2` }],
-  ])('%s is rejected', (_what, { ...change }) => {
-    const message = { ...arrived(publishDelivery(aDelivery())), ...change } as Message;
-    expect(readDelivery(message)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });
+    const { delivery: _, ...event } = message;
+    expect(readDelivery(event)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });
+    const closed = arrived(publishDelivery(aDelivery({ event: 'unknown' })));
+    expect(readDelivery(closed)).toMatchObject({ kind: 'reject', reason: 'not_a_delivery' });
+    const [report] = reportRejectedDelivery(() => 7)(message, reject('expired', 'why'));
+    expect(report).toMatchObject({
+      outcome: { kind: 'rejected', delivery: aDelivery().guid, at: 7, reason: 'expired' },
+    });
+    expect(reportRejectedDelivery(() => 7)(closed, reject('expired', 'why'))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@
  *                                                                            ├─ Rejection     the message itself, to the rejected queue
  *                                                                            └─ Recorded, Ended   in batches of many messages
  */
-import type { DeliveryEnd, Outcome, WaitingReason } from './outcomes.ts';
+import type { ByHand, DeliveryEnd, InterfaceName, Outcome, WaitingReason } from './outcomes.ts';
 
 /** A message as a step takes it: from a queue, or from a room or table whose rows are handled like messages. */
 export type Message = MessageRoute & MessageContent & MessageHistory & RoomHistory & MessageMarks;
@@ -22,9 +22,11 @@ export type MessageRoute = {
 /** The bytes and properties that were on the wire, as its publisher wrote them. */
 export type MessageContent = {
   body: Buffer;
+  /** Present if it is one delivery, out of a batch or a room: published again, it leaves in a batch. */
+  delivery?: CarriedDelivery;
   messageId?: string;
   type?: string;
-  /** The one compact property (AMQP `correlation_id`) with everything about a delivery except its body. */
+  /** AMQP's `correlation_id`: of a batch of deliveries the format, and how many they are. */
   note?: string;
   contentType?: string;
   contentEncoding?: string;
@@ -33,6 +35,33 @@ export type MessageContent = {
   traceparents?: string;
   /** The user that published it, verified by the broker; absent if the publisher named none. */
   userId?: string;
+};
+
+/** A delivery, the same in messages, batches and rooms. Times are milliseconds since the epoch. */
+export type CarriedDelivery = {
+  /** The message guid that receivers see. */
+  guid: string;
+  interface: InterfaceName;
+  action: string;
+  subscription: string;
+  /** Raised by every subscribe: failures of an earlier generation do not count against a later one. */
+  generation: number;
+  event: string;
+  attempt: number;
+  /** When the router made it, or when it was requested by hand. */
+  createdAt: number;
+  /** When its first attempt began; equal to `createdAt` until then. */
+  beganAt: number;
+  /** When this attempt was due, by the clock of the process that made the previous one; a first attempt is due at `createdAt`. */
+  dueAt?: number;
+  /**
+   * Present if requested by hand: why, and the number of its first attempt, as earlier attempts were made at other times.
+   * `isRetried`: a test that is retried like an event's delivery, instead of one attempt.
+   */
+  byHand?: { why: ByHand; fromAttempt: number; isRetried?: true };
+  traceparent?: string;
+  /** The exact bytes to POST. */
+  body: Buffer;
 };
 
 /** Earlier deliveries, failures and moves of it, by which the hand-over recognises what may kill a process. */
@@ -63,8 +92,6 @@ export type RoomHistory = {
 export type MessageMarks = {
   /** Spans are recorded for this message. */
   isTraced?: true;
-  /** One delivery, whether from a batch or from a row: published again, it leaves in a batch. */
-  deliveries?: true;
   /** Passed on as it is: a batch of deliveries stays closed. */
   isSealed?: true;
 };
@@ -120,6 +147,8 @@ export type Publication = {
   exchange: string;
   routingKey: string;
   body: Buffer;
+  /** One delivery: it leaves in a batch, with others to the same queue (`delivery-batch.ts`), and has no properties of its own. */
+  delivery?: CarriedDelivery;
   messageId?: string;
   type?: string;
   note?: string;
@@ -130,8 +159,6 @@ export type Publication = {
   headers?: Record<string, string | number>;
   /** Dropped if it cannot be published: a hint about something that is stored. */
   mayBeLost?: true;
-  /** One delivery: it leaves in a batch, with others to the same queue (`delivery-batch.ts`). */
-  deliveries?: true;
   /** The exchange and key to use if it was kept for longer than its delay. */
   ifKept?: { afterMs: number; exchange: string; routingKey: string };
 };
@@ -201,25 +228,19 @@ export const waybellHeaders = {
   mayWait: 'waybell-may-wait',
 } as const;
 
+const KEPT = ['messageId', 'type', 'note', 'contentType', 'contentEncoding'] as const;
+
 /** Publishes a message unchanged to another exchange and key. Of its headers only the trace goes along. */
 export function publishAgain(
-  message: Omit<MessageContent, 'traceparents' | 'userId'> & Pick<MessageMarks, 'deliveries'>,
-  to: Pick<Publication, 'exchange' | 'routingKey'>,
+  message: Omit<MessageContent, 'traceparents' | 'userId'>,
+  { exchange, routingKey }: Destination,
 ): Publication {
-  const { body, messageId, type, note, contentType, contentEncoding, traceparent, deliveries } = message;
-  return {
-    kind: 'publish',
-    exchange: to.exchange,
-    routingKey: to.routingKey,
-    body,
-    ...(messageId !== undefined && { messageId }),
-    ...(type !== undefined && { type }),
-    ...(note !== undefined && { note }),
-    ...(contentType !== undefined && { contentType }),
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(traceparent !== undefined && { headers: { traceparent } }),
-    ...(deliveries !== undefined && { deliveries }),
-  };
+  const { body, delivery, traceparent } = message;
+  const again: Publication = { kind: 'publish', exchange, routingKey, body };
+  if (delivery !== undefined) return { ...again, delivery };
+  for (const name of KEPT) if (message[name] !== undefined) again[name] = message[name];
+  if (traceparent !== undefined) again.headers = { traceparent };
+  return again;
 }
 
 /** Returns the publication to send instead of one that was kept, and its remaining delay in milliseconds. */
@@ -279,8 +300,7 @@ export type WaitingRow = RowKey & {
   why: WaitingReason;
   /** Not due before this many milliseconds have passed; absent: due at once. */
   afterMs?: number;
-  /** Its publication to the queue of its action. */
-  publication: Publication;
+  delivery: CarriedDelivery;
   /** The account of the room's endpoint, and the subscription of the row. */
   account?: string;
   subscription?: string;

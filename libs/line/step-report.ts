@@ -112,6 +112,10 @@ function facts(message: Message): Record<string, unknown> {
   return { queue, messageId, failures, ...traceOf(message) };
 }
 
+function asTraced({ delivery, ...message }: Message, traceparent: string): Message {
+  return { ...message, traceparent, isTraced: true, ...(delivery && { delivery: { ...delivery, traceparent } }) };
+}
+
 /** Returns the trace id, under OpenTelemetry's name for logs. */
 function traceOf({ traceparent }: Message): { trace_id?: string } {
   const traceId = traceIdOf(traceparent);
@@ -190,10 +194,7 @@ export class StepSpans<M> {
         .filter((span) => span.isRecording());
       const [first] = spans;
       if (first === undefined) return message;
-      const traced: Message =
-        this.#step.traces === 'of a batch'
-          ? message
-          : { ...message, traceparent: traceparentOf(first), isTraced: true };
+      const traced = this.#step.traces === 'of a batch' ? message : asTraced(message, traceparentOf(first));
       this.#open.set(traced, { spans, begunAt: Date.now() });
       return traced;
     });

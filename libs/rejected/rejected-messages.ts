@@ -19,7 +19,7 @@ import { isAbout, isCalled, isSelected, type Selection } from './selection.ts';
 
 type RejectedSource = Pick<RejectedQueue, 'messages' | 'remove'>;
 
-export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore' | 'mayWait' | 'deliveries'> & {
+export type RejectedFacts = Omit<RejectedMessage, 'body' | 'cameBefore' | 'mayWait' | 'delivery'> & {
   /** The size of its body. */
   size: number;
 };
@@ -137,7 +137,7 @@ export async function* purgeRejected(
 
 /** Omits the body. */
 export function factsOf(rejected: RejectedMessage): RejectedFacts {
-  const { body, cameBefore: _, mayWait: __, deliveries: ___, ...facts } = rejected;
+  const { body, cameBefore: _, mayWait: __, delivery: ___, ...facts } = rejected;
   return { ...facts, size: body.length };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { asWaited, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
+import { takenOf } from '@waybell/line/testing/a-delivery';
 import { causedBy } from '@waybell/line/testing/handled';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
@@ -146,7 +147,7 @@ async function drained(): Promise<Delivery> {
   const { step, caused } = aDeliverer({ admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) });
   const [waits] = await caused();
   if (waits?.kind !== 'wait') throw new Error('it does not wait');
-  const read = step.parse(asWaited({ ...waits.row, no: 0 }, { crashes: 0, isOverLimit: false }));
+  const read = step.parse(asWaited(takenOf(waits.row), { crashes: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
+import { takenOf } from '@waybell/line/testing/a-delivery';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { withLastKnown, lastKnownTarget, type DeliveryTarget } from './find-target.ts';
@@ -55,7 +56,7 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
 /** Returns the delivery as it comes out of its room. */
 function drained([waits]: readonly Outgoing[]): Delivery {
   if (waits?.kind !== 'wait') throw new Error('it does not wait');
-  const read = aStep().step.parse(asWaited({ ...waits.row, no: 0 }, { crashes: 0, isOverLimit: false }));
+  const read = aStep().step.parse(asWaited(takenOf(waits.row), { crashes: 0, isOverLimit: false }));
   if ('kind' in read) throw new Error(read.detail);
   return read;
 }

@@ -56,7 +56,9 @@ describe('routeEvents', () => {
     });
     const caused = await route(arrival, { [SHIPPER]: [aSubscription()], [BROKER]: [aSubscription({ guid: SECOND })] });
     const published = publishedOf(caused);
-    expect(published.map(({ messageId }) => messageId)).toEqual([FIRST, SECOND].map((each) => messageGuid(GUID, each)));
+    expect(published.map(({ delivery }) => delivery?.guid)).toEqual(
+      [FIRST, SECOND].map((each) => messageGuid(GUID, each)),
+    );
     expect(recordOf(caused)).toMatchObject([
       {
         kind: 'routed',
@@ -101,7 +103,7 @@ describe('routeEvents', () => {
   test('passes the trace on', async () => {
     const arrival = anArrival({}, { traceparent: TRACE });
     const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }));
-    expect(publication?.headers).toEqual({ traceparent: TRACE });
+    expect(publication?.delivery?.traceparent).toBe(TRACE);
   });
 
   test.each(['', 'none', `${TRACE}\r\nx-injected: 1`, TRACE.toUpperCase(), `${TRACE}0`])(
@@ -109,7 +111,7 @@ describe('routeEvents', () => {
     async (traceparent) => {
       const arrival = anArrival({}, { traceparent });
       const [publication] = publishedOf(await route(arrival, { [SHIPPER]: [aSubscription()] }));
-      expect(publication?.headers).toBeUndefined();
+      expect(publication?.delivery).not.toHaveProperty('traceparent');
     },
   );
 
@@ -187,7 +189,7 @@ describe('routeEvents of an event for many', () => {
     const { parts, end } = await partsOf(anArrival());
     expect(parts.map((part) => publishedOf(part).length)).toEqual([256, 256, 88]);
     expect(parts.map((part) => recordOf(part).length)).toEqual([0, 0, 1]);
-    const made = parts.flatMap(publishedOf).map(({ messageId }) => messageId);
+    const made = parts.flatMap(publishedOf).map(({ delivery }) => delivery?.guid);
     expect(new Set(made).size).toBe(600);
     const [record] = parts.flatMap(recordOf);
     expect(

@@ -1,18 +1,17 @@
 /** Formats that a later version may write, as changes of this one: tried on processes before such a version exists. */
 import type { Edit } from './other-sources.ts';
 
-const NOTE = 'libs/line/delivery.ts';
 const BATCH = 'libs/line/delivery-batch.ts';
 const ENDS = 'libs/line/outcome-batch.ts';
 
 /** One more word behind each note, one more member in each record: the version before reads on. */
 export const addsToAll: readonly Edit[] = [
-  { file: NOTE, from: 'plain + due + hand;', to: "plain + due + hand + ' lane hot';" },
+  { file: BATCH, from: 'plain + due + hand;', to: "plain + due + hand + ' lane hot';" },
   { file: BATCH, from: '`${VERSION} ${members.length}`', to: '`${VERSION} ${members.length} lane hot`' },
   {
     file: BATCH,
-    from: 'JSON.stringify(notes)',
-    to: "JSON.stringify(notes.map((note) => [...note, ...Array(5 - note.length).fill(null), 'hot']))",
+    from: 'JSON.stringify(heads)',
+    to: "JSON.stringify(heads.map((head) => [...head, ...Array(5 - head.length).fill(null), 'hot']))",
   },
   {
     file: ENDS,
@@ -25,8 +24,8 @@ export const addsToAll: readonly Edit[] = [
     to: "{ lane: 'hot', version: VERSION, outcomes: rows.map((row) => ({ ...row, lane: 'hot' })) }",
   },
   {
-    file: 'libs/line/waiting-room/put-rows.ts',
-    from: 'JSON.stringify({ ...publication,',
-    to: "JSON.stringify({ lane: 'hot', ...publication,",
+    file: BATCH,
+    from: "JSON.stringify({ kind: 'publish',",
+    to: "JSON.stringify({ lane: 'hot', kind: 'publish',",
   },
 ];

@@ -1,6 +1,7 @@
 /** Rows in the room of the endpoint: deliveries that wait there, or are under way. */
 import { asWaited, wait, type Delivery } from '@waybell/line/delivery';
 import type { WaitingRow } from '@waybell/line/messages';
+import { takenOf } from '@waybell/line/testing/a-delivery';
 import { attemptOf, NEW_COPY, type Copy } from './copies.ts';
 import { remembering } from './remembering.ts';
 
@@ -29,7 +30,7 @@ export function copyOf(what: WaitingRow, crashes: number): Copy {
 
 const copiesOf = remembering((what: WaitingRow): Copy[] =>
   [0, COUNTED_CRASHES].map((crashes) => {
-    const message = asWaited({ ...what, no: 0 }, { crashes, isOverLimit: false });
+    const message = asWaited(takenOf(what), { crashes, isOverLimit: false });
     return { ...NEW_COPY, lane: 'queue', message, row: what };
   }),
 );

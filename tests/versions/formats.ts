@@ -5,7 +5,7 @@ import { readArrival } from '@waybell/event-router/route-event';
 import { routeStep } from '@waybell/event-router/router-steps';
 import { readTimestamp } from '@waybell/events/timestamp';
 import { readMessage } from '@waybell/line/broker/amqp-message';
-import { asSent, isDeliveryBatch, joinDeliveries, openBatch, rejectBatch } from '@waybell/line/delivery-batch';
+import { asSent, joinDeliveries, openBatch, readRow as readProperties, writeRow } from '@waybell/line/delivery-batch';
 import {
   asWaited,
   publishDelivery,
@@ -17,8 +17,8 @@ import {
 } from '@waybell/line/delivery';
 import { publishEnds, readEnds, publishOutcomes, readBatch, writeOutcomes } from '@waybell/line/outcome-batch';
 import { publishAlone, publishRejected, publishSuspect } from '@waybell/line/hand-over/suspicion';
-import { readProperties, writeProperties } from '@waybell/line/waiting-room/put-rows';
-import { isRejection, reject, type Message, type Publication } from '@waybell/line/messages';
+import { readProperties as readPublication, writeProperties } from '@waybell/line/outbox/postgres-outbox';
+import { type CarriedDelivery, isRejection, reject, type Message, type Publication } from '@waybell/line/messages';
 import { publishAnnouncement } from '@waybell/location-tracker/announcement';
 import { readVehicle, writeVehicle } from '@waybell/location-tracker/remembered-vehicles';
 import { messageGuid } from '@waybell/notifications/notification';
@@ -96,7 +96,6 @@ const HEADER = (text: string): string =>
   JSON.stringify({ ...JSON.parse(text), headers: { ...JSON.parse(text).headers, 'waybell-lane': 'hot' } });
 const LATER = ' lane hot';
 const next = (note: string): string => note.replace(/^\d+/, (number) => String(Number(number) + 1));
-const nextNote = withNote(next);
 
 /** With other notes of the members of a batch. */
 const withNotes = (change: (note: unknown[]) => unknown[]) =>
@@ -109,17 +108,33 @@ const withMemberNote = (change: (note: string) => string) =>
 
 /** The form in which it leaves the process. The message id of a batch differs each time. */
 const asBatch = (publication: Publication): Publication => ({ ...asSent(publication), messageId: 'a-batch' });
-const readBatchOf = (text: string) =>
-  openBatch(arrived(text)).map((each) => (isDeliveryBatch(each) ? rejectBatch(each) : readDelivery(each)));
+const readBatchOf = (text: string) => openBatch(arrived(text)).map((each) => readDelivery(each));
 
-function delivery(name: string, publication: () => Publication, means: object): Format {
+/** A delivery as the next version writes it, with what the version after that may add. */
+const named = (carried: CarriedDelivery) => ({ lane: 'hot', ...carried, body: undefined });
+
+/** The batch as the next version writes it. */
+const asNext = (deliveries: readonly CarriedDelivery[]) => (text: string) => {
+  const { note, body, ...rest } = JSON.parse(text);
+  const [heads = '', ...bodies] = body.split('\n');
+  const places: [unknown, unknown, number, number][] = JSON.parse(heads);
+  const members = deliveries.map((each, at) => ({ ...named(each), offset: places[at]?.[2], length: places[at]?.[3] }));
+  return JSON.stringify({ ...rest, note: next(note), body: [JSON.stringify(members), ...bodies].join('\n') });
+};
+
+function delivery(
+  name: string,
+  publication: () => Publication,
+  means: CarriedDelivery & { mayWait?: boolean },
+): Format {
+  const { mayWait: _, ...carried } = means;
   return {
     name,
     write: () => asLines(asBatch(publication())),
     reading: {
       read: (text) => readBatchOf(text)[0],
       means,
-      added: [{ as: withMemberNote((note) => `${note}${LATER}`) }, { as: HEADER }],
+      added: [{ as: withMemberNote((note) => `${note}${LATER}`) }, { as: HEADER }, { as: asNext([carried]) }],
       newer: withMemberNote(next),
     },
   };
@@ -133,20 +148,30 @@ const batchOfSeveral = (): Publication => {
 };
 
 const ROOM = { room: endpointKey({ account: ACCOUNT, callbackUrl: 'https://a.test/hook' }).endpoint, account: ACCOUNT };
+const buffered = asSent(publishRetry(full, 60_000));
+/** A row of an outbox; or of release 0.3.0, which has the delivery's body. */
+function readBuffered(text: string): unknown {
+  const { body } = JSON.parse(text);
+  const { exchange, routingKey, ...publication } = readPublication(text, body === undefined ? full.body : asBytes(body));
+  const deliveries = readBatchOf(asLines({ exchange, routingKey, ...publication }));
+  return { exchange, routingKey, deliveries };
+}
 const waiting = wait({ ...full, room: ROOM }, { why: 'egress', afterMs: 1_000 });
-/** The form of a row in its room: the publication without its body, and the body. */
+/** The form of a row in its room: its columns, and the members of its properties. */
 function rowText(): string {
-  const { publication, ...row } = waiting.row;
-  return JSON.stringify(
-    { ...row, ...JSON.parse(writeProperties(publication)), body: asText(publication.body) },
-    null,
-    1,
-  );
+  const { delivery: carried, ...row } = waiting.row;
+  return JSON.stringify({ ...row, ...JSON.parse(writeRow(carried)), body: asText(carried.body) }, null, 1);
 }
 function readRow(text: string): unknown {
-  const { room, madeAt, id, why, body, ...properties } = JSON.parse(text);
-  const publication = { ...readProperties(JSON.stringify(properties)), body: asBytes(body) };
-  return readDelivery(asWaited({ room, madeAt, id, no: 0, why, publication }, { crashes: 0, isOverLimit: false }));
+  const { room, madeAt, id, why, body } = JSON.parse(text);
+  const content = readProperties(text, asBytes(body));
+  const row = { room, madeAt, id, no: 0, why, content };
+  return readDelivery(asWaited(row, { crashes: 0, isOverLimit: false }));
+}
+/** The row as the next version writes it. */
+function asNextRow(text: string): string {
+  const { room, madeAt, id, account, why, afterMs, body } = JSON.parse(text);
+  return JSON.stringify({ ...named(full), room, madeAt, id, account, why, afterMs, body });
 }
 const waited = { ...full, waited: { room: ROOM.room, why: 'egress' } };
 
@@ -173,7 +198,6 @@ function aside(name: string, publication: () => Publication, means: object): For
 }
 
 const manyOutcomes = Array.from({ length: 10 }, () => outcomes).flat();
-const buffered = publishRetry(full, 60_000);
 const RING = readKeyRing(`k:${Buffer.alloc(32, 7).toString('base64')}`);
 const occurredAt = readTimestamp('2026-11-20T09:30:00.123456Z') ?? { second: '', nanoseconds: '' };
 
@@ -208,13 +232,14 @@ export const formats: Format[] = [
       added: [
         { as: withNote((note) => `${note}${LATER}`) },
         { as: withNotes((note) => [...note, ...Array(5 - note.length).fill(null), { lane: 'hot' }]) },
+        { as: asNext(several) },
       ],
     },
   },
   {
     name: 'batch of deliveries',
     write: () => asLines(asBatch(publishDelivery(plain))),
-    reading: { read: (text) => readBatchOf(text)[0], means: plain, newer: nextNote },
+    reading: { read: (text) => readBatchOf(text)[0], means: plain, newer: withNote((note) => next(next(note))) },
   },
   {
     name: 'ends',
@@ -249,19 +274,19 @@ export const formats: Format[] = [
     reading: {
       read: readRow,
       means: waited,
-      added: [{ as: withNote((note) => `${note}${LATER}`) }],
-      newer: nextNote,
+      added: [{ as: withNote((note) => `${note}${LATER}`) }, { as: asNextRow }],
+      newer: withNote(next),
     },
   },
   {
     name: 'row of a publication that waits',
-    write: () => writeProperties(buffered),
+    // The message id of a batch differs each time.
+    isRandom: true,
+    write: () => JSON.stringify({ ...JSON.parse(writeProperties(buffered)), body: asText(buffered.body) }),
     reading: {
-      read: (text) => readProperties(text),
-      means: { ...buffered, body: undefined },
-      added: [
-        { as: (text) => text.replace('{', '{"lane":"hot",'), means: { ...buffered, body: undefined, lane: 'hot' } },
-      ],
+      read: readBuffered,
+      means: { exchange: buffered.exchange, routingKey: buffered.routingKey, deliveries: [full] },
+      added: [{ as: (text) => text.replace('{', '{"lane":"hot",') }],
     },
   },
   { name: 'mark of an attempt', write: () => JSON.stringify(onceOf({ rememberMs: 1 }).keyOf(full)) },
@@ -291,9 +316,9 @@ export const formats: Format[] = [
     write: () => asText(RING.seal('tökén', SUBSCRIPTION).sealed),
     reading: { read: (text) => RING.open({ sealed: asBytes(text), keyId: 'k' }, SUBSCRIPTION), means: 'tökén' },
   },
-  aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, note: suspect.note }),
-  aside('member of a batch, sent alone', () => publishAlone(suspect), { cameBefore: true, note: suspect.note }),
-  aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { note: suspect.note }),
+  aside('suspect', () => publishSuspect(suspect, 'deliverer', 3), { ...asideOf, failures: 3, delivery: full }),
+  aside('member of a batch, sent alone', () => publishAlone(suspect), { cameBefore: true, delivery: full }),
+  aside('rejected message', () => publishRejected(suspect, reject('expired', 'why'), AT), { delivery: full }),
   {
     name: 'notice',
     write: () =>

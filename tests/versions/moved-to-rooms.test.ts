@@ -1,9 +1,10 @@
-import { outboxIn } from '@waybell/line/outbox/postgres-outbox';
+import { outboxIn, writeProperties } from '@waybell/line/outbox/postgres-outbox';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
-import { publishDelivery, type Delivery } from '@waybell/line/delivery';
-import { writeProperties } from '@waybell/line/waiting-room/put-rows';
+import type { Delivery } from '@waybell/line/delivery';
+import { writeRow } from '@waybell/line/delivery-batch';
+
 import type { TakenRow, WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
@@ -46,7 +47,7 @@ const ourDelivery = (subscription: string, given: Partial<Delivery> = {}): Deliv
 
 /** Parks a delivery as an earlier version did: its note counts the moves. */
 async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgotten = false } = {}): Promise<void> {
-  const { note = '', body } = publishDelivery(delivery);
+  const { note } = JSON.parse(writeRow(delivery)) as { note: string };
   await stand.sql(
     `insert into waybell.parked (subscription, created_at, delivery, attempt, hop, why, parked_at, not_before, action, note, traceparent, body)
      values ($1, $2, $3, $4, $5, 'busy', '2026-11-20T09:30Z', case when $5 = 2 then now() + interval '1 hour' end,
@@ -59,17 +60,17 @@ async function park(stand: PostgresStand, delivery: Delivery, { hop = 1, isForgo
       hop,
       note.replace(/(?= resend|$)/, ` hop ${hop}`),
       delivery.traceparent ?? null,
-      isForgotten ? null : body,
+      isForgotten ? null : delivery.body,
     ],
   );
 }
 
 async function openRequest(stand: PostgresStand, delivery: Delivery): Promise<void> {
-  const { note, body } = publishDelivery(delivery);
+  const { note } = JSON.parse(writeRow(delivery)) as { note: string };
   await stand.sql(
     `insert into waybell.open_requests (id, delivery, created_at, attempt, due_at, action, note, body)
      values (gen_random_uuid(), $1, $2, 1, now() + interval '1 minute', 'shipper.insurance.issued', $3, $4)`,
-    [delivery.guid, delivery.createdAt, note, body],
+    [delivery.guid, delivery.createdAt, note, delivery.body],
   );
 }
 
@@ -113,11 +114,7 @@ test('what was parked, under way or kept before waits in its room, as it would h
   expect(due.map(({ madeAt, id }) => [madeAt, id])).toEqual(
     [plain, traced, forgotten].map(({ createdAt, guid }) => [createdAt, `${guid} 1`]),
   );
-  expect(due.map(({ publication }) => publication)).toEqual([
-    publishDelivery(plain),
-    publishDelivery(traced),
-    { ...publishDelivery(forgotten), body: Buffer.alloc(0) },
-  ]);
+  expect(due.map(({ content }) => content.delivery)).toEqual([plain, traced, { ...forgotten, body: Buffer.alloc(0) }]);
   expect(due.map(({ why, subscription: of, isForgotten }) => [why, of, isForgotten])).toEqual([
     ['busy', subscription, undefined],
     ['busy', subscription, undefined],

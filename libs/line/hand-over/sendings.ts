@@ -41,7 +41,7 @@ function sendAny<M>(transition: Transition<M>, member: Member<M>, outgoing: Outg
   if (outgoing.kind === 'reject') sendRejection(transition, member, outgoing);
   else if (outgoing.kind === 'outcome') bufferOutcome(transition, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(transition, member, outgoing.end);
-  else if (outgoing.kind === 'publish' && outgoing.deliveries) {
+  else if (outgoing.kind === 'publish' && outgoing.delivery !== undefined) {
     member.underWay += 1;
     transition.leaving.push({ member: member.id, publication: outgoing });
   } else sendOne(transition, member, outgoing);

@@ -4,6 +4,7 @@ import { publishOptions } from '../broker/amqp-message.ts';
 import { asSent, joinDeliveries, openBatch } from '../delivery-batch.ts';
 import { publishRejected } from '../hand-over/suspicion.ts';
 import { publishAgain, reject, type Message, type Publication } from '../messages.ts';
+import { aDelivery } from '../testing/a-delivery.ts';
 import { readRejected } from './rejected-queue.ts';
 
 /** An amqplib message with the members that are read. */
@@ -42,20 +43,22 @@ describe('readRejected', () => {
     });
   });
 
-  const delivery = (messageId: string): Message => ({
-    queue: 'waybell.deliveries.carrier.order.created',
-    exchange: 'waybell.deliveries',
-    routingKey: 'carrier.order.created',
-    type: 'carrier.order.created',
-    messageId,
-    note: '1 n',
-    body: Buffer.from('{"d":1}'),
-    contentType: 'application/json',
-    traceparent: '00-aa-bb-01',
-    deliveries: true,
-    deliveryCount: 0,
-    failures: 0,
-  });
+  const delivery = (guid: string): Message => {
+    const carried = aDelivery({ guid, traceparent: '00-aa-bb-01' });
+    return {
+      queue: 'waybell.deliveries.carrier.order.created',
+      exchange: 'waybell.deliveries',
+      routingKey: 'carrier.order.created',
+      type: 'carrier.order.created',
+      messageId: guid,
+      body: carried.body,
+      contentType: 'application/json',
+      traceparent: '00-aa-bb-01',
+      delivery: carried,
+      deliveryCount: 0,
+      failures: 0,
+    };
+  };
   const sent = (publication: Publication) => {
     const { headers = {}, ...properties } = publishOptions(publication);
     return { ...aMessage(headers, properties), content: publication.body };
@@ -65,10 +68,11 @@ describe('readRejected', () => {
     const { deliveryCount: _, failures: __, ...facts } = delivery('d');
     const rejected = readRejected(sent(asSent(publishRejected(delivery('d'), reject('expired', 'why'), 0))));
     expect(rejected).toMatchObject({ ...facts, reason: 'expired', detail: 'why' });
+    expect(JSON.parse(rejected.note ?? '')).toEqual({ ...facts.delivery, body: undefined });
     const again = asSent(publishAgain(rejected, { exchange: 'waybell.deliveries', routingKey: facts.routingKey }));
     const { content: body, properties } = sent(again);
     const { contentType, correlationId: note } = properties;
-    expect(openBatch({ ...delivery(''), body, contentType, note })).toEqual([delivery('d')]);
+    expect(openBatch({ ...delivery(''), body, contentType, note })).toMatchObject([delivery('d')]);
   });
 
   test('leaves a batch of several closed, which is sent again as it is', () => {

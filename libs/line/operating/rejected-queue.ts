@@ -99,7 +99,7 @@ export type RejectedMessage = Omit<
 
 /**
  * Reads a message that the hand-over put there, or that the broker dead-lettered with a reason of its own. A batch of one delivery
- * is read as that delivery.
+ * is read as that delivery, whose facts are its note.
  */
 export function readRejected({ content, fields, properties }: WithRoute): RejectedMessage {
   const headers: Record<string, unknown> = properties.headers ?? {};
@@ -136,8 +136,9 @@ function opened(rejected: RejectedMessage): RejectedMessage {
   if (!isDeliveryBatch(rejected)) return rejected;
   const [only, ...others] = readMembers({ ...rejected, deliveryCount: 0, failures: 0 }) ?? [];
   if (only === undefined || others.length > 0) return rejected;
-  const { deliveryCount: _, failures: __, ...delivery } = only;
-  return { ...rejected, ...delivery };
+  const { deliveryCount: _, failures: __, ...member } = only;
+  const note = JSON.stringify({ ...only.delivery, body: undefined });
+  return { ...rejected, ...member, ...(only.delivery && { note }) };
 }
 
 type WithRoute = Pick<GetMessage, 'content' | 'properties'> & { fields: Pick<GetMessage['fields'], keyof Destination> };

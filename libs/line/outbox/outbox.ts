@@ -5,6 +5,7 @@ import { microBatch } from '@waybell/runtime/micro-batch';
 import { runEvery } from '@waybell/runtime/run-every';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { Broker } from '../broker.ts';
+import { asSent } from '../delivery-batch.ts';
 import { type Destination, type Publication, withDelayElapsed } from '../messages.ts';
 import type { WaitingMetrics } from '../waiting-room/waiting-metrics.ts';
 import type { ClaimedRows } from './claimed-rows.ts';
@@ -90,7 +91,7 @@ export class Outbox implements AsyncDisposable {
    */
   readonly put = async (given: Publication): Promise<void> => {
     if (this.#isFull()) throw new Unavailable('room for publications', () => this.#untilRoom());
-    const { publication, afterMs } = withDelayElapsed(given);
+    const { publication, afterMs } = withDelayElapsed(asSent(given));
     const destination = nameOf(publication);
     try {
       await this.#putAll({ id: randomUUID(), destination, publication, afterMs });

@@ -1,5 +1,6 @@
 import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
-import type { Publication } from '../messages.ts';
+import { asSent, readRow } from '../delivery-batch.ts';
+import { type Publication, publishAgain } from '../messages.ts';
 
 /** The services that have an outbox, as their tables begin. */
 export const outboxServices = ['deliverer', 'router'] as const;
@@ -92,6 +93,20 @@ const takeOver = (service: OutboxService): string => `
   insert into waybell.${service}_outbox (id, destination, put_at, due_at, properties, body)
   select gen_random_uuid(), name, put_at, coalesce(due_at, now()), properties, body from gone`;
 
+/** Writes all but the body, as JSON, which can escape NUL; Postgres' text cannot hold it. */
+export function writeProperties(publication: Publication): string {
+  return JSON.stringify({ ...publication, body: undefined });
+}
+
+/** Reads what `writeProperties` wrote, and ignores what a later version added. `deliveries`: release 0.3.0 left a delivery, in no batch yet. */
+export function readProperties(properties: string, body: Buffer): Publication {
+  const { deliveries, ...publication } = JSON.parse(properties) as Omit<Publication, 'body'> & { deliveries?: true };
+  if (deliveries !== true) return { ...publication, body };
+  const { traceparent: _, ...headers } = publication.headers ?? {};
+  const delivery = publishAgain(readRow(properties, body), publication);
+  return asSent(Object.keys(headers).length === 0 ? delivery : { ...delivery, headers });
+}
+
 type FoundRow = { id: string; destination: string; properties: string; body: Buffer };
 
 /** Stores the outbox of a service, over connections whose commits are synchronous. */
@@ -108,7 +123,7 @@ export function outboxIn(postgres: Pick<Postgres, 'query'>, service: OutboxServi
         rows.map(({ id }) => id),
         rows.map(({ destination }) => destination),
         rows.map(({ afterMs }) => afterMs),
-        rows.map(({ publication }) => JSON.stringify({ ...publication, body: undefined })),
+        rows.map(({ publication }) => writeProperties(publication)),
         rows.map(({ publication }) => publication.body),
       ]);
     },
@@ -117,8 +132,7 @@ export function outboxIn(postgres: Pick<Postgres, 'query'>, service: OutboxServi
       return rows.map(({ id, destination, properties, body }) => ({
         id,
         destination,
-        // Only `put` writes this. Members that a later version added are ignored.
-        publication: { ...(JSON.parse(properties) as Omit<Publication, 'body'>), body },
+        publication: readProperties(properties, body),
       }));
     },
     async settle(rows) {

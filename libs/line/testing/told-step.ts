@@ -17,6 +17,7 @@ import { step } from '../hand-over/hand-over.ts';
 import { emptyState, type Arrived, type Effect, type Input, type StepRules } from '../hand-over/state.ts';
 import type { Lane } from '../hand-over/suspicion.ts';
 import { isDeliveryBatch, readMembers } from '../delivery-batch.ts';
+import { aDelivery } from './a-delivery.ts';
 import { readEnds, readOutcomes } from '../outcome-batch.ts';
 import { deliveriesExchange, endsExchange, outcomesExchange, rejectedExchange, suspectsExchange } from '../topology.ts';
 
@@ -57,12 +58,16 @@ export function to(text: string): Publication {
 
 /** Builds a delivery of that text, which may travel with others. */
 export function delivery(text: string): Publication {
-  return { ...to(text), deliveries: true };
+  const publication = to(text);
+  return { ...publication, delivery: aDelivery({ body: publication.body }) };
 }
 
 /** Builds a delivery that is to wait, of that text. */
 export function waits(text: string): Waiting {
-  return { kind: 'wait', row: { room: '', madeAt: 0, id: text, why: 'full', publication: to(text) } };
+  return {
+    kind: 'wait',
+    row: { room: '', madeAt: 0, id: text, why: 'full', delivery: aDelivery({ body: Buffer.from(text) }) },
+  };
 }
 
 /** Builds an outcome with that delivery guid. */
@@ -199,7 +204,10 @@ export class ToldStep {
       case 'publish':
         return this.#saySending(effect, effect.publication);
       case 'put':
-        return this.#saySending(effect, effect.what.kind === 'wait' ? effect.what.row.publication : effect.what);
+        return this.#saySending(
+          effect,
+          effect.what.kind === 'wait' ? to(effect.what.row.delivery.body.toString()) : effect.what,
+        );
       case 'give back':
         return `give back ${effect.source}${pauseOf(effect)}`;
       case 'forget':

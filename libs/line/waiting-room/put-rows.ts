@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import type { HeldSum, RowKey, WaitingRow } from './waiting-store.ts';
-import type { Publication } from '../messages.ts';
+import { writeRow } from '../delivery-batch.ts';
 
 /** Everybody locks rows in the order of their keys: those who do it at once wait for each other, and never in a circle. */
 export const BY_KEY = 'order by room, made_at, id collate "C"';
@@ -58,7 +58,7 @@ type PreparedRow = WaitingRow & { no: number; properties: string };
 const prepare = (row: WaitingRow): PreparedRow => ({
   ...row,
   no: randomInt(MOST_FIRST_NO),
-  properties: writeProperties(row.publication),
+  properties: writeRow(row.delivery),
 });
 
 export async function putIn(connection: WaitingConnection, given: readonly WaitingRow[]): Promise<number[]> {
@@ -110,8 +110,8 @@ function soonest(rows: readonly NewRoom[]): NewRoom[] {
   ];
 }
 
-function sumOf({ room, account, publication, properties }: PreparedRow): HeldSum {
-  return { holder: account ?? room, rows: 1, bytes: publication.body.length + Buffer.byteLength(properties) };
+function sumOf({ room, account, delivery, properties }: PreparedRow): HeldSum {
+  return { holder: account ?? room, rows: 1, bytes: delivery.body.length + Buffer.byteLength(properties) };
 }
 
 function valuesOf(rows: readonly PreparedRow[]): unknown[] {
@@ -120,7 +120,7 @@ function valuesOf(rows: readonly PreparedRow[]): unknown[] {
     rows.map(({ afterMs }) => afterMs ?? null),
     rows.map(({ why }) => why),
     rows.map(({ properties }) => properties),
-    rows.map(({ publication }) => publication.body),
+    rows.map(({ delivery }) => delivery.body),
     rows.map(({ subscription }) => subscription ?? null),
   ];
 }
@@ -130,14 +130,4 @@ export const rowKeyText = ({ room, madeAt, id }: RowKey): string => `${room} ${m
 
 export function columnsOf(keys: readonly RowKey[]): unknown[] {
   return [keys.map(({ room }) => room), keys.map(({ madeAt }) => madeAt), keys.map(({ id }) => id)];
-}
-
-/** Writes all but the body as JSON, which can escape NUL; Postgres' text cannot hold it. */
-export function writeProperties(publication: Publication): string {
-  return JSON.stringify({ ...publication, body: undefined });
-}
-
-export function readProperties(written: string): Omit<Publication, 'body'> {
-  // Only `writeProperties` writes this. Members that a later version added are ignored.
-  return JSON.parse(written) as Omit<Publication, 'body'>;
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { aDelivery } from '../testing/a-delivery.ts';
 import type { RowsWanted, TakenRow, WaitingStore } from './waiting-store.ts';
 import {
   ALL,
   aPlace,
-  aPublication,
   aRow,
   hex,
   nameOf,
@@ -12,6 +12,7 @@ import {
   takeFrom,
   type Place,
   type WaitingStand,
+  weighs,
 } from './testing/waiting-stand.ts';
 
 const HOUR_MS = 3_600_000;
@@ -34,17 +35,16 @@ describe.each(STANDS)('rows %s', (_, start) => {
   describe('taking', () => {
     test('gives everything back as it was put in, whatever strangers wrote into it', async () => {
       const place = aPlace();
-      const { account: _account, ...row } = aRow(place, 'one', { why: 'hung', id: 'nul \\0 1' });
-      row.publication = {
-        ...aPublication('a', Buffer.from('x\0y')),
-        messageId: 'nul \0 id',
-        type: 'ünïcode \ud83d\ude9a',
-        note: '',
-        contentType: '"quoted", \\ {and} braced',
-        headers: { at: 7, text: 'x\0y', traceparent: '00-aa-bb-01' },
-      };
-      const [no] = await store.put([{ ...row, account: place.account }]);
-      expect(await take(place)).toEqual([{ ...row, no }]);
+      const delivery = aDelivery({
+        guid: 'nul \0 "quoted", \\ {and} braced',
+        action: 'ünïcode \ud83d\ude9a',
+        traceparent: 'x\0y',
+        body: Buffer.from('x\0y'),
+      });
+      const { account: _account, delivery: __, ...row } = aRow(place, 'one', { why: 'hung', id: 'nul \\0 1' });
+      const [no] = await store.put([{ ...row, account: place.account, delivery }]);
+      const content = { body: delivery.body, delivery };
+      expect(await take(place)).toMatchObject([{ ...row, no, content }]);
     });
 
     test('takes the oldest first, whichever was put in first, and tells those of one millisecond apart', async () => {
@@ -73,16 +73,16 @@ describe.each(STANDS)('rows %s', (_, start) => {
 
     test('takes 1 MiB of bodies at most of each room, but the first whatever it weighs', async () => {
       const [one, other] = [aPlace(), aPlace()];
-      const weighs = (bytes: number, madeAt: number) => ({
+      const heavy = (bytes: number, madeAt: number) => ({
         madeAt,
-        publication: aPublication('a', Buffer.alloc(bytes, 'x')),
+        delivery: weighs(bytes),
       });
       await store.put([
-        aRow(one, 'half', weighs(2 ** 19, 1)),
-        aRow(one, 'other half', weighs(2 ** 19, 2)),
-        aRow(one, 'one byte', weighs(1, 3)),
-        aRow(other, 'large', weighs(2 ** 20 + 1, 1)),
-        aRow(other, 'small', weighs(1, 2)),
+        aRow(one, 'half', heavy(2 ** 19, 1)),
+        aRow(one, 'other half', heavy(2 ** 19, 2)),
+        aRow(one, 'one byte', heavy(1, 3)),
+        aRow(other, 'large', heavy(2 ** 20 + 1, 1)),
+        aRow(other, 'small', heavy(1, 2)),
       ]);
       const taken = await store.take([one, other, aPlace()].map(({ room }) => ({ room, limit: 64 })));
       expect(taken.map(({ rows }) => rows.map(nameOf))).toEqual([['half', 'other half'], ['large'], []]);
@@ -129,7 +129,7 @@ describe.each(STANDS)('rows %s', (_, start) => {
       const [forgotten, other] = await take(place);
       expect(forgotten).toMatchObject({
         isForgotten: true,
-        publication: { ...row.publication, body: Buffer.alloc(0) },
+        content: { body: Buffer.alloc(0), delivery: { ...row.delivery, body: Buffer.alloc(0) } },
       });
       expect(other?.isForgotten).toBeUndefined();
       await store.settle(await take(place));
@@ -161,11 +161,11 @@ describe.each(STANDS)('rows %s', (_, start) => {
 
     test('is one, and its body stays as it was; of several at once the last counts', async () => {
       const place = aPlace();
-      await store.put([aRow(place, 'a', { publication: aPublication('first') })]);
+      await store.put([aRow(place, 'a', { delivery: weighs('first') })]);
       const numbers = await store.put([aRow(place, 'a', { why: 'hung' }), aRow(place, 'a', { why: 'busy' })]);
       const [row, ...more] = await take(place);
       expect(more).toEqual([]);
-      expect(row).toMatchObject({ why: 'busy', publication: aPublication('first'), no: numbers[0] });
+      expect(row).toMatchObject({ why: 'busy', content: { delivery: weighs('first') }, no: numbers[0] });
       expect(numbers[1]).toBe(numbers[0]);
     });
 

@@ -1,5 +1,6 @@
 import type { WaitingReason } from '../outcomes.ts';
-import { readProperties, BY_KEY, columnsOf, rowKeyText, putIn, SAME_KEY, wakeRooms, makeRooms } from './put-rows.ts';
+import { readRow } from '../delivery-batch.ts';
+import { BY_KEY, columnsOf, rowKeyText, putIn, SAME_KEY, wakeRooms, makeRooms } from './put-rows.ts';
 import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
 import {
   MOST_BYTES,
@@ -89,7 +90,7 @@ export function rowsIn(
         const into = taken[row.place];
         if (into === undefined) continue;
         into.found = row.found;
-        into.rows.push(readRow(into.room, row));
+        into.rows.push(takenOf(into.room, row));
       }
       return taken.map(({ room, rows, found }) => ({ room, rows, ...(rows.length < found ? { isCut: true } : {}) }));
     },
@@ -129,16 +130,17 @@ function columnsOfWanted(wanted: readonly RowsWanted[]): unknown[] {
   ];
 }
 
-function readRow(room: string, { madeAt, id, no, subscription, why, properties, body }: ReadRow): TakenRow {
+function takenOf(room: string, { madeAt, id, no, subscription, why, properties, body: stored }: ReadRow): TakenRow {
+  const body = stored ?? Buffer.alloc(0);
   return {
     room,
     madeAt,
     id,
     no,
     why,
-    publication: { ...readProperties(properties), body: body ?? Buffer.alloc(0) },
+    content: readRow(properties, body),
     ...(subscription === null ? {} : { subscription }),
-    ...(body === null ? { isForgotten: true } : {}),
+    ...(stored === null ? { isForgotten: true } : {}),
   };
 }
 

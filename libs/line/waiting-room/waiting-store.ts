@@ -3,7 +3,7 @@
  * endpoint, or of its subscription while that is held. A process claims a room, takes rows from it, settles them, and releases the room
  * with the time of its next try. See docs/decisions/0006-waiting-rooms.md.
  */
-import type { RowKey, WaitingRow } from '../messages.ts';
+import type { MessageContent, RowKey, WaitingRow } from '../messages.ts';
 import type { HoldReason } from '../outcomes.ts';
 import { bytes } from '@waybell/runtime/environment';
 
@@ -22,8 +22,15 @@ export const MOST_BYTES = 2 ** 20;
  */
 export type TakenKey = RowKey & { no: number };
 
-/** `isForgotten`: its body was deleted for an erasure request, and is empty. */
-export type TakenRow = TakenKey & Pick<WaitingRow, 'why' | 'publication' | 'subscription'> & { isForgotten?: boolean };
+/**
+ * `content`: the delivery, as a message has it; its type is the key of its action. `isForgotten`: its body was deleted for an erasure
+ * request, and is empty.
+ */
+export type TakenRow = TakenKey &
+  Pick<WaitingRow, 'why' | 'subscription'> & {
+    content: MessageContent & { type: string };
+    isForgotten?: boolean;
+  };
 
 /** A room claimed by this process. */
 export type ClaimedRoom = {

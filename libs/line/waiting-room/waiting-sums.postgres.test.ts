@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { writeProperties } from './put-rows.ts';
-import type { WaitingLimits, WaitingRow, WaitingStore } from './waiting-store.ts';
+import { writeRow } from '../delivery-batch.ts';
+import type { WaitingRow, WaitingLimits, WaitingStore } from './waiting-store.ts';
 import {
   ALL,
   aPlace,
-  aPublication,
   aRow,
   STANDS,
   takeFrom,
   type Place,
+  weighs,
   type WaitingStand,
 } from './testing/waiting-stand.ts';
 
 const GENEROUS: WaitingLimits = { ofAccount: { rows: 1_000, bytes: 2 ** 20 }, allBytes: 2 ** 30 };
 const bytesOf = (rows: readonly WaitingRow[]) =>
-  rows.reduce((sum, { publication }) => sum + publication.body.length + writeProperties(publication).length, 0);
-const weighs = (bytes: number) => aPublication('a', Buffer.alloc(bytes));
+  rows.reduce((sum, { delivery }) => sum + delivery.body.length + writeRow(delivery).length, 0);
 
 describe.each(STANDS)('sums %s', (_, start) => {
   let stand: WaitingStand;
@@ -68,7 +67,7 @@ describe.each(STANDS)('sums %s', (_, start) => {
     const [one, two] = [aPlace(), aPlace()];
     await put(
       ...Array.from({ length: 101 }, (_unused, at) => aRow(one, `${at}`)),
-      aRow(two, 'large', { publication: weighs(9_000) }),
+      aRow(two, 'large', { delivery: weighs(9_000) }),
     );
     const ofAccount = { rows: 100, bytes: 2 ** 20 };
     expect((await beyond({ ofAccount })).beyond).toEqual([]);
@@ -80,7 +79,7 @@ describe.each(STANDS)('sums %s', (_, start) => {
 
   test('beyond the limit for all are taken from who has most', async () => {
     const [small, large] = [aPlace(), aPlace()];
-    const rows = [aRow(small, 'a', { publication: weighs(1_000) }), aRow(large, 'b', { publication: weighs(5_000) })];
+    const rows = [aRow(small, 'a', { delivery: weighs(1_000) }), aRow(large, 'b', { delivery: weighs(5_000) })];
     await put(...rows);
     const [all, most] = [bytesOf(rows), bytesOf(rows.slice(1))];
     expect((await beyond({ allBytes: all })).beyond).toEqual([]);
@@ -95,8 +94,7 @@ describe.each(STANDS)('sums %s', (_, start) => {
   describe('of an account that has too many', () => {
     const place = aPlace();
     const elsewhere = aPlace({ account: place.account });
-    const dated = (of: Place, madeAt: number, bytes = 10) =>
-      aRow(of, `${madeAt}`, { madeAt, publication: weighs(bytes) });
+    const dated = (of: Place, madeAt: number, bytes = 10) => aRow(of, `${madeAt}`, { madeAt, delivery: weighs(bytes) });
     const size = bytesOf([dated(place, 1)]);
     const marks = async () => {
       const claimed = (await store.claim({ kind: 'named', rooms: [place.room, elsewhere.room] })).map(

@@ -1,5 +1,4 @@
 import type { BrokerState } from '@waybell/line/broker';
-import { publishDelivery } from '@waybell/line/delivery';
 import type { Publication, Source, WaitingRow } from '@waybell/line/messages';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
@@ -40,8 +39,8 @@ export function aRow(
 ): WaitingRow {
   const { to = TARGET, body = Buffer.from('{}'), madeAt = 1, subscription = SUBSCRIPTION, ...more } = what;
   const { endpoint: room, account } = endpointKey(to);
-  const publication = publishDelivery(aDelivery({ guid: name, createdAt: madeAt, subscription, body }));
-  return { room, account, madeAt, id: `${name} 1`, why: 'full', subscription, publication, ...more };
+  const delivery = aDelivery({ guid: name, createdAt: madeAt, subscription, body });
+  return { room, account, madeAt, id: `${name} 1`, why: 'full', subscription, delivery, ...more };
 }
 
 /** How an endpoint answers what is sent there. */

@@ -202,7 +202,7 @@ export class PutDeliveries {
     this.#options = options;
     this.#putRow = microBatch((rows: WaitingRow[]) => store.put(rows), {
       nameOf: rowKeyText,
-      heaviest: { weigh: ({ publication }) => publication.body.length, most: HEAVIEST_PUT_BYTES },
+      heaviest: { weigh: ({ delivery }) => delivery.body.length, most: HEAVIEST_PUT_BYTES },
     });
     this.#retain = microBatch((keys: RowKey[]) => store.retain(keys), { nameOf: rowKeyText });
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { asWaited, publishDelivery, type Delivery } from '@waybell/line/delivery';
+import { asWaited, wait, type Delivery } from '@waybell/line/delivery';
 import type { Source } from '@waybell/line/messages';
+import { takenOf } from '@waybell/line/testing/a-delivery';
 import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { silentLog } from '@waybell/runtime/testing/patience';
@@ -17,8 +18,7 @@ const never = () => {
 /** A delivery under way whose target is known. */
 function underWay(what: Partial<Delivery> = {}) {
   const parsed = aDelivery({ room: { room: ROOM, account: TARGET.account }, ...what });
-  const row = { room: ROOM, madeAt: 0, id: '', no: 0, why: 'open' as const, publication: publishDelivery(parsed) };
-  return { message: asWaited(row, { crashes: 0, isOverLimit: false }), parsed };
+  return { message: asWaited(takenOf(wait(parsed, { why: 'open' }).row), { crashes: 0, isOverLimit: false }), parsed };
 }
 
 function aProcess(clock = new TurnedClock(), waiting = new MemoryWaiting(clock.now)) {
@@ -68,7 +68,8 @@ describe('a request that takes long', () => {
     isDead = true;
     void open[Symbol.asyncDispose]();
     const [row] = await dueAfter(33_000);
-    expect(row?.publication).toEqual(publishDelivery(request.parsed));
+    const { room: _, ...delivery } = request.parsed;
+    expect(row?.content.delivery).toEqual(delivery);
   });
 
   test('is due at once where it is given back, and no other is', async () => {

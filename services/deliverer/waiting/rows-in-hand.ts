@@ -65,7 +65,7 @@ export class RowsInHand {
       acknowledge: () => this.#options.onDone(inHand),
       giveBack: () => this.free(inHand),
     };
-    const inHand: RowInHand = { room, madeAt, id, no, bytes: row.publication.body.length, source };
+    const inHand: RowInHand = { room, madeAt, id, no, bytes: row.content.body.length, source };
     const rows = this.#rooms.get(room);
     if (rows === undefined) this.#rooms.set(room, new Map([[rowName(row), inHand]]));
     else rows.set(rowName(row), inHand);

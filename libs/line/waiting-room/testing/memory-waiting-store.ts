@@ -1,5 +1,6 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { rowKeyText, writeProperties } from '../put-rows.ts';
+import { readRow } from '../../delivery-batch.ts';
+import { rowKeyText } from '../put-rows.ts';
 import { accountsBeyond } from '../postgres-waiting-store.ts';
 import {
   MOST_BYTES,
@@ -105,8 +106,13 @@ export class MemoryWaiting {
   forget(key: RowKey): void {
     const row = this.#rooms.get(key.room)?.rows.get(key);
     if (row === undefined) return;
-    row.bytes -= row.publication.body.length;
-    row.publication = { ...row.publication, body: Buffer.alloc(0) };
+    row.bytes -= row.content.body.length;
+    const body = Buffer.alloc(0);
+    row.content = {
+      ...row.content,
+      body,
+      ...(row.content.delivery && { delivery: { ...row.content.delivery, body } }),
+    };
     row.isForgotten = true;
   }
 
@@ -119,7 +125,7 @@ export class MemoryWaiting {
     };
   }
 
-  #put({ afterMs, account, ...row }: WaitingRow): void {
+  #put({ afterMs, account, delivery, ...row }: WaitingRow): void {
     const dueAt = afterMs === undefined ? -Infinity : this.#now() + afterMs;
     const { room } = row;
     const { rows } = this.#rooms.make({ room, ...(account === undefined ? {} : { account }) }, dueAt);
@@ -129,8 +135,10 @@ export class MemoryWaiting {
       Object.assign(there, { no: (this.#lastNo += 1), why: row.why, dueAt });
       return;
     }
-    const bytes = row.publication.body.length + Buffer.byteLength(writeProperties(row.publication));
-    rows.insert({ ...row, no: (this.#lastNo += 1), dueAt, bytes });
+    const { body } = delivery;
+    const properties = writeRow(delivery);
+    const bytes = body.length + Buffer.byteLength(properties);
+    rows.insert({ ...row, content: readRow(properties, body), no: (this.#lastNo += 1), dueAt, bytes });
   }
 
   #retain(key: RowKey): boolean {
@@ -160,7 +168,7 @@ export class MemoryWaiting {
       if (taken.rows.length === limit || row.madeAt >= (madeBefore ?? Infinity)) break;
       const isDue = row.dueAt <= this.#now() || (madeBefore !== undefined && row.why !== 'open');
       if (!isDue || (of !== undefined && !of.has(row.subscription ?? ''))) continue;
-      weight += row.publication.body.length;
+      weight += row.content.body.length;
       if (weight > MOST_BYTES && taken.rows.length > 0) return { ...taken, isCut: true };
       const { dueAt: _, bytes: __, ...found } = row;
       taken.rows.push(found);

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { WAITING_SETTINGS, waitingIn } from '../postgres-waiting-store.ts';
 import { MemoryWaiting } from './memory-waiting-store.ts';
-import type { Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '../waiting-store.ts';
+import { aDelivery } from '../../testing/a-delivery.ts';
+import type { CarriedDelivery, Publication } from '../../messages.ts';
+import type { WaitingRow, Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '../waiting-store.ts';
 import type pg from 'pg';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
@@ -174,17 +176,21 @@ export function aRow(
     madeAt: 1_000,
     id: `${name} 1`,
     why: 'full',
-    publication: aPublication(name),
+    delivery: weighs(`{"name":"${name}"}`),
     ...given,
   };
 }
 
-export const aPublication = (name: string, body = Buffer.from(`{"name":"${name}"}`)): WaitingRow['publication'] => ({
+/** A delivery of which only the body matters. */
+export const weighs = (body: string | number): CarriedDelivery =>
+  aDelivery({ body: typeof body === 'number' ? Buffer.alloc(body, 'x') : Buffer.from(body) });
+
+export const aPublication = (name: string): Publication => ({
   kind: 'publish',
   exchange: 'waybell.deliveries',
   routingKey: 'shipper.insurance.issued',
   messageId: name,
-  body,
+  body: Buffer.from(`{"name":"${name}"}`),
 });
 
 /** Returns the name that `aRow` was given. */
