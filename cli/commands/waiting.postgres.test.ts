@@ -49,7 +49,7 @@ describe('./waybell waiting', () => {
     const { room } = await putDelivery(store.postgres, aDelivery({ subscription: claimed }));
     const delivery = aDelivery({ subscription: free });
     await putDelivery(store.postgres, delivery);
-    await waitingIn(store.postgres, { service: 'deliverer', process: randomUUID() }).claim({
+    await waitingIn(store.postgres, { process: randomUUID() }).claim({
       kind: 'named',
       rooms: [room],
     });

@@ -99,7 +99,7 @@ async function release(options: Options): Promise<void> {
     await using line = await openLine(process.env);
     for (const [name, value] of Object.entries(WAITING_SETTINGS)) await postgres.query(`set ${name} = ${value}`);
     const rooms = await chosenRooms(postgres, choice);
-    const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+    const store = waitingIn(postgres, { process: randomUUID() });
     const onMoved = (count: number) => report(`${count} moved so far`);
     await releaseWaiting({ store, line, rooms, subscription, released, onMoved });
     if (choice.kind !== 'all') return;

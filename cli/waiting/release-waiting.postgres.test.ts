@@ -31,7 +31,7 @@ const all = { kind: 'all' } as const;
 async function release(choice: WaitingSelection = all, by = line.publish): Promise<ReleasedRows> {
   const released: ReleasedRows = { deliveries: 0, publications: 0, records: 0, claimedByOthers: [] };
   await releaseWaiting({
-    store: waitingIn(store.postgres, { service: 'deliverer', process: randomUUID() }),
+    store: waitingIn(store.postgres, { process: randomUUID() }),
     line: { publish: by },
     rooms: await chosenRooms(store.postgres, choice),
     subscription: choice.kind === 'subscription' ? choice.guid : undefined,

@@ -122,10 +122,10 @@ describe('releaseWaiting', () => {
   });
 
   test('deletes what the broker has, and nothing else, where no queue takes something', async () => {
-    const gone = { ...rowOf(2).publication, exchange: 'x', routingKey: 'gone' };
-    await store.put([rowOf(1), { ...rowOf(2), publication: gone }]);
-    refused = 'gone';
-    await expect(release()).rejects.toThrow('no queue takes x gone');
+    const gone = rowOf(2, { room: OTHER });
+    await store.put([rowOf(1), { ...gone, delivery: { ...gone.delivery, action: 'order.gone' } }]);
+    refused = 'shipper.order.gone';
+    await expect(release()).rejects.toThrow('no queue takes waybell.deliveries shipper.order.gone');
     expect(released).toMatchObject({ deliveries: 1 });
     expect(rooms.count).toBe(1);
     expect(rooms.room(OTHER)?.claimedBy).toBeUndefined();

@@ -49,7 +49,7 @@ export function openDeliverer(service: Service<Config>): Deliverer {
   readiness.watch(() => missingKeys.waitingFor());
 
   const lastKnown = { ...config.lastKnown, clock, asLastKnown: lastKnownTarget, isSame: isSameTarget };
-  const store = waitingIn(waiting.postgres, { service: 'deliverer', process: randomUUID() });
+  const store = waitingIn(waiting.postgres, { process: randomUUID() });
   const { flow, step } = makeDeliverer({
     config,
     store,

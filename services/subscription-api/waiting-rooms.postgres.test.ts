@@ -55,7 +55,7 @@ describe('the endpoints that deliveries wait for', () => {
 
   test('are in hand while a process has claimed them, and else have a next try', async () => {
     const { account, room } = await aRoom('https://a.test/claimed');
-    const store = waitingIn(tables(), { service: 'deliverer', process: randomUUID() });
+    const store = waitingIn(tables(), { process: randomUUID() });
     await store.claim({ kind: 'named', rooms: [room] });
     const inHand = { isClaimed: true, nextTryAt: null };
     expect(await waitingEndpoints(tables(), { account, limit: 1 })).toMatchObject([inHand]);

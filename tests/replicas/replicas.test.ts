@@ -172,7 +172,7 @@ const works: Record<string, Work> = {
         [guid, account],
       );
     },
-    act: (postgres) => waitingIn(postgres, { service: 'deliverer', process: NOBODY }).lookAfterHeld(),
+    act: (postgres) => waitingIn(postgres, { process: NOBODY }).lookAfterHeld(),
     isDone: 'changes > 0',
   },
 };

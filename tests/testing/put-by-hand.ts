@@ -15,7 +15,7 @@ const AT_ONCE = 5_000;
 /** Has deliveries wait as if their endpoint, hung, had had no room for them a moment ago; the first is the oldest. */
 export async function putByHand(postgres: pg.Pool, { deliveries, ...to }: Batch): Promise<void> {
   const { generation, ...room } = await targetOf(postgres, to.subscription);
-  const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+  const store = waitingIn(postgres, { process: randomUUID() });
   const madeAt = wallClockMs() - deliveries.length;
   const rows = deliveries.map(({ delivery: guid, event, body }, place) => {
     const at = madeAt + place;

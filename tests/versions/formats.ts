@@ -152,7 +152,10 @@ const buffered = asSent(publishRetry(full, 60_000));
 /** A row of an outbox; or of release 0.3.0, which has the delivery's body. */
 function readBuffered(text: string): unknown {
   const { body } = JSON.parse(text);
-  const { exchange, routingKey, ...publication } = readPublication(text, body === undefined ? full.body : asBytes(body));
+  const { exchange, routingKey, ...publication } = readPublication(
+    text,
+    body === undefined ? full.body : asBytes(body),
+  );
   const deliveries = readBatchOf(asLines({ exchange, routingKey, ...publication }));
   return { exchange, routingKey, deliveries };
 }

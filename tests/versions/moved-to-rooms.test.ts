@@ -10,7 +10,14 @@ import { describeSource } from '@waybell/subscription-api/database';
 import { migrate } from '@waybell/subscription-api/migrate';
 import { WaitingRooms } from '@waybell/subscription-api/migrations/0033-waiting-rooms';
 import { migrations } from '@waybell/subscription-api/migrations/in-order';
-import { ALL, aPublication, hex, PostgresStand, takeFrom } from '@waybell/line/waiting-room/testing/waiting-stand';
+import {
+  ALL,
+  aPublication,
+  hex,
+  PostgresStand,
+  takeFrom,
+  weighs,
+} from '@waybell/line/waiting-room/testing/waiting-stand';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { PATIENT_MS, silentLog as log } from '@waybell/runtime/testing/patience';
 import { aDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
@@ -149,9 +156,7 @@ test('what was parked, under way or kept before waits in its room, as it would h
 
 test('what waits in a room is not left behind by going back', async () => {
   await using stand = await PostgresStand.start();
-  await stand
-    .store()
-    .put([{ room: hex(randomUUID()), madeAt: 1, id: 'a', why: 'full', publication: aPublication('a') }]);
+  await stand.store().put([{ room: hex(randomUUID()), madeAt: 1, id: 'a', why: 'full', delivery: weighs('a') }]);
   await expect(goBack(stand)).rejects.toThrow('something waits');
   expect(await stand.count()).toBe(1);
 });

@@ -13,10 +13,10 @@ import { deliveriesContentType } from '../delivery-batch.ts';
 import type { Publication } from '../messages.ts';
 import { aShutdown } from '../testing/a-shutdown.ts';
 import { BreakableBroker } from '../testing/test-broker.ts';
-import { WAITING_SETTINGS, waitingIn } from '../waiting-room/postgres-waiting-store.ts';
+import { WAITING_SETTINGS } from '../waiting-room/postgres-waiting-store.ts';
 import { WaitingMetrics } from '../waiting-room/waiting-metrics.ts';
 import { Outbox } from './outbox.ts';
-import { type OutboxStore, outboxIn } from './postgres-outbox.ts';
+import { type OutboxStore, outboxIn, writeProperties } from './postgres-outbox.ts';
 import { publishClaimed } from './publish-claimed.ts';
 
 const SECOND_MS = 1_000;
@@ -45,7 +45,7 @@ const aPublication = (routingKey: string, body: string, more: Partial<Publicatio
 const ROW = { id: '0b9c2f6e-7d1f-4e57-8f5e-000000000001', destination: ' k' };
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => `${n}`.padStart(4, '0'));
 
-async function count(): Promise<number> {
+async function countRows(): Promise<number> {
   const { rows } = await database.postgres.query<{ count: number }>('select count(*)::int from waybell.router_outbox');
   return rows[0]?.count ?? 0;
 }
@@ -101,7 +101,7 @@ const seen = <T>(what: string, look: () => Promise<T | false | undefined>) =>
     await clock.runFor(SECOND_MS);
     return look();
   });
-const untilEmpty = () => seen('nothing waits', async () => (await count()) === 0);
+const untilEmpty = () => seen('nothing waits', async () => (await countRows()) === 0);
 
 /** Each at least once. */
 async function arrived(queue: string, wanted: number): Promise<string[]> {
@@ -127,7 +127,7 @@ describe('what the broker does not take', () => {
     await service.put(aPublication(queue, 'given', given));
     await service.putAll(queue, numbers(150));
     await clock.runFor(10 * SECOND_MS);
-    expect(await count()).toBe(151);
+    expect(await countRows()).toBe(151);
     await rabbitmq.alarm(false);
     await first;
     const messages: Awaited<ReturnType<typeof rabbitmq.take>> = [];
@@ -177,7 +177,7 @@ describe('what the broker does not take', () => {
       await service.putAll(stalled, numbers(600));
       await service.putAll(fine, numbers(200));
       expect(await arrived(fine, 200)).toEqual(numbers(200));
-      expect(await count()).toBeGreaterThanOrEqual(600);
+      expect(await countRows()).toBeGreaterThanOrEqual(600);
     } finally {
       await rabbitmq.leader(stalled, 'resume');
     }
@@ -193,7 +193,7 @@ describe('what the broker does not take', () => {
     await service.put(aPublication(queue, 'now'));
     expect(await arrived(queue, 1)).toEqual(['now']);
     await clock.runFor(20 * SECOND_MS);
-    expect(await count()).toBe(1);
+    expect(await countRows()).toBe(1);
     await later(600_000);
     expect(await arrived(queue, 1)).toEqual(['later']);
   });
@@ -290,7 +290,7 @@ describe('of several processes', () => {
     const taken: string[] = [];
     await seen('all are sent', async () => {
       for (const { content } of await rabbitmq.take(queue)) taken.push(content.toString());
-      return (await count()) === 0 && taken.length >= 1_800;
+      return (await countRows()) === 0 && taken.length >= 1_800;
     });
     expect(taken).toHaveLength(1_800);
   });
@@ -315,10 +315,12 @@ describe('of several processes', () => {
 
   test('one of release 0.3.0 has put it into rooms: it arrives all the same', async () => {
     const queue = await rabbitmq.queue();
-    const { id: _, ...row } = { id: '', room: '0'.repeat(32), madeAt: 1, publication: aPublication(queue, '') };
-    const rooms = waitingIn(postgres, { service: 'router', process: '0b9c2f6e-7d1f-4e57-8f5e-000000000002' });
-    await rooms.put(numbers(600).map((n) => ({ ...row, id: n, why: 'broker', publication: aPublication(queue, n) })));
-    await database.postgres.query(`update waybell.router_rooms set name = $1`, [` ${queue}`]);
+    await database.postgres.query(
+      `with room as (insert into waybell.router_rooms (room, name) select gen_random_uuid(), $1 returning room)
+       insert into waybell.router_waiting (room, made_at, id, why, properties, body)
+       select room, 1, n, 'broker', $2, convert_to(n, 'UTF8') from room, unnest($3::text[]) n`,
+      [` ${queue}`, writeProperties(aPublication(queue, '')), numbers(600)],
+    );
     await using _service = await aService();
     expect(await arrived(queue, 600)).toEqual(numbers(600));
     await untilEmpty();

@@ -29,6 +29,5 @@ export function takenOf({ room, madeAt, id, why, delivery }: WaitingRow): TakenR
     no: 0,
     why,
     content: readRow(writeRow(delivery), delivery.body),
-    publication: null as never,
   };
 }

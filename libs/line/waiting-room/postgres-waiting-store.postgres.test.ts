@@ -203,7 +203,7 @@ describe('everything says that Postgres is away', () => {
   test('where it is', async () => {
     const gone = await PostgresStand.start(1);
     await gone[Symbol.asyncDispose]();
-    for (const [, ask] of every(waitingIn(gone.postgres, { service: 'deliverer', process: randomUUID() }))) {
+    for (const [, ask] of every(waitingIn(gone.postgres, { process: randomUUID() }))) {
       await expect(ask()).rejects.toThrow(Unavailable);
     }
   });

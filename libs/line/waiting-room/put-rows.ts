@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { hexOf, type WaitingConnection, type WaitingService } from './waiting-connection.ts';
+import { hexOf, type WaitingConnection } from './waiting-connection.ts';
 import type { HeldSum, RowKey, WaitingRow } from './waiting-store.ts';
 import { writeRow } from '../delivery-batch.ts';
 
@@ -16,12 +16,12 @@ export const SAME_KEY = 'w.room = any (array[k.room]) and (w.made_at, w.id) = (k
  * Locks each room's key until its rows are stored, so that no process deletes the room before they are visible; claims do not
  * wait for the lock. Returns, for each open room that no process has claimed, in how many milliseconds it is due.
  */
-const put = (service: WaitingService): string => `
+const put = `
   with held as materialized (
-    select room, look_at, claimed_by is null and shut_since is null as is_free from waybell.${service}_rooms
+    select room, look_at, claimed_by is null and shut_since is null as is_free from waybell.deliverer_rooms
     where room = any ($1::uuid[]) order by room for key share
   ), put as (
-    insert into waybell.${service}_waiting as w (room, made_at, id, no, subscription, due_at, why, properties, body)
+    insert into waybell.deliverer_waiting as w (room, made_at, id, no, subscription, due_at, why, properties, body)
     select room, made_at, id, no, subscription, now() + make_interval(secs => after_ms / 1000), why, properties, body
     from unnest($1::uuid[], $2::bigint[], $3::text[], $4::int[], $5::float8[], $6::text[], $7::text[], $8::bytea[], $9::uuid[])
       as g (room, made_at, id, no, after_ms, why, properties, body, subscription)
@@ -34,15 +34,15 @@ const put = (service: WaitingService): string => `
   select ${hexOf('room')}, null, null, null, (1000 * extract(epoch from look_at - now()))::float8 from held where is_free`;
 
 /** Committed before the rows come. */
-const make = (service: WaitingService): string => `
-  insert into waybell.${service}_rooms (room, account, look_at)
+const make = `
+  insert into waybell.deliverer_rooms (room, account, look_at)
   select room, account, now() + make_interval(secs => after_ms / 1000)
   from unnest($1::uuid[], $2::uuid[], $3::float8[]) as g (room, account, after_ms) order by room
   on conflict do nothing`;
 
 /** A room that is claimed meanwhile need not be woken: who claims it reads from its first row. */
-const wake = (service: WaitingService): string => `
-  update waybell.${service}_rooms r set look_at = now() + make_interval(secs => after_ms / 1000)
+const wake = `
+  update waybell.deliverer_rooms r set look_at = now() + make_interval(secs => after_ms / 1000)
   from (select * from unnest($1::uuid[], $2::float8[]) as k (room, after_ms) order by room) k
   where r.room = any (array[k.room]) and claimed_by is null and shut_since is null
     and look_at > now() + make_interval(secs => after_ms / 1000)`;
@@ -62,12 +62,12 @@ const prepare = (row: WaitingRow): PreparedRow => ({
 });
 
 export async function putIn(connection: WaitingConnection, given: readonly WaitingRow[]): Promise<number[]> {
-  const { service, ask, sums } = connection;
+  const { ask, sums } = connection;
   const rows = new Map(given.map((row) => [rowKeyText(row), prepare(row)]));
   const numbers = new Map<string, number>();
   const free = new Map<string, number>();
   for (let left = [...rows.values()]; left.length > 0;) {
-    for (const done of await ask<PutRow | FreeRoom>('put', put(service), [...columnsOf(left), ...valuesOf(left)])) {
+    for (const done of await ask<PutRow | FreeRoom>('put', put, [...columnsOf(left), ...valuesOf(left)])) {
       if (done.lookedAtInMs !== null) {
         free.set(done.room, done.lookedAtInMs);
         continue;
@@ -87,18 +87,18 @@ export async function putIn(connection: WaitingConnection, given: readonly Waiti
 
 type NewRoom = Pick<WaitingRow, 'room' | 'account' | 'afterMs'>;
 
-export async function makeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
+export async function makeRooms({ ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
-  await ask('make', make(service), [
+  await ask('make', make, [
     rooms.map(({ room }) => room),
     rooms.map(({ account }) => account ?? null),
     rooms.map(({ afterMs }) => afterMs ?? 0),
   ]);
 }
 
-export async function wakeRooms({ service, ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
+export async function wakeRooms({ ask }: WaitingConnection, rows: readonly NewRoom[]): Promise<void> {
   const rooms = soonest(rows);
-  await ask('wake', wake(service), [rooms.map(({ room }) => room), rooms.map(({ afterMs }) => afterMs ?? 0)]);
+  await ask('wake', wake, [rooms.map(({ room }) => room), rooms.map(({ afterMs }) => afterMs ?? 0)]);
 }
 
 /** The first due row of each room. */

@@ -1,9 +1,6 @@
 import { BY_KEY, inTransaction, isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import type { HeldSum } from './waiting-store.ts';
 
-/** The services that have a waiting room, as their tables begin. */
-export type WaitingService = 'deliverer' | 'router';
-
 /** Session settings of its connections. A row must survive a crash of Postgres before its message is acknowledged. */
 export const WAITING_SETTINGS = { ...BY_KEY, synchronous_commit: 'on' };
 
@@ -13,9 +10,8 @@ const LONG_STATEMENT_MS = 120_000;
 /** Resolves with the rows of a statement. */
 type AskAtLength = <Row extends object>(text: string, values: unknown[]) => Promise<Row[]>;
 
-/** How one process reaches the tables of its service. All of it rejects with `Unavailable` while Postgres is away. */
+/** How one process reaches the tables. All of it rejects with `Unavailable` while Postgres is away. */
 export type WaitingConnection = {
-  service: WaitingService;
   process: string;
   /** Runs a statement that each connection prepares once, by this name. */
   ask: <Row extends object>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
@@ -36,7 +32,7 @@ export function connectionOf(
     ask: <Row extends object>(name: string, text: string, values: unknown[]) =>
       whenAvailable(
         postgres,
-        async () => (await postgres.query<Row>({ name: `${of.service} ${name}`, text, values })).rows,
+        async () => (await postgres.query<Row>({ name: `rooms ${name}`, text, values })).rows,
         isStoreAway,
       ),
     atLength: (work) =>

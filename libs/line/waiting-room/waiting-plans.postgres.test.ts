@@ -65,7 +65,7 @@ test.each<[string, (store: WaitingStore) => Promise<unknown>, number]>([
 ])('%s looks at no more than it must', async (_, work, most) => {
   const plans = watchPlans(stand.postgres);
   const watched = { query: plans.query, connect: stand.postgres.connect.bind(stand.postgres) };
-  await work(waitingIn(watched, { service: 'deliverer', process }));
+  await work(waitingIn(watched, { process }));
   expect(plans.rowsLookedAt()).toBeGreaterThan(_.startsWith('look for') ? -1 : 0);
   expect(plans.rowsLookedAt()).toBeLessThanOrEqual(most);
 });

@@ -100,7 +100,7 @@ type MovedRows = {
 /** Limits of the rows for endpoints: of one account, and of all together. */
 export type WaitingLimits = { ofAccount: WaitingSum; allBytes: number };
 
-/** Stores the rows that wait for one service. All methods reject with `Unavailable` while the store is away. */
+/** Stores the rows that wait. All methods reject with `Unavailable` while the store is away. */
 export type WaitingStore = {
   /**
    * Resolves, when all are committed, with the `no` of each. A row that exists already stays, with another reason and due time.

@@ -2,16 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeRow } from '../delivery-batch.ts';
 import type { WaitingRow, WaitingLimits, WaitingStore } from './waiting-store.ts';
-import {
-  ALL,
-  aPlace,
-  aRow,
-  STANDS,
-  takeFrom,
-  type Place,
-  weighs,
-  type WaitingStand,
-} from './testing/waiting-stand.ts';
+import { ALL, aPlace, aRow, STANDS, takeFrom, type Place, weighs, type WaitingStand } from './testing/waiting-stand.ts';
 
 const GENEROUS: WaitingLimits = { ofAccount: { rows: 1_000, bytes: 2 ** 20 }, allBytes: 2 ** 30 };
 const bytesOf = (rows: readonly WaitingRow[]) =>

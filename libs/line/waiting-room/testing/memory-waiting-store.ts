@@ -1,5 +1,5 @@
 import { Unavailable } from '@waybell/runtime/unavailable';
-import { readRow } from '../../delivery-batch.ts';
+import { readRow, writeRow } from '../../delivery-batch.ts';
 import { rowKeyText } from '../put-rows.ts';
 import { accountsBeyond } from '../postgres-waiting-store.ts';
 import {

@@ -47,7 +47,7 @@ export async function putDelivery(
   const [room] = rows;
   if (room === undefined) throw new Error(`no subscription ${delivery.subscription}`);
   const { row } = wait({ ...delivery, room }, how);
-  const store = waitingIn(postgres, { service: 'deliverer', process: randomUUID() });
+  const store = waitingIn(postgres, { process: randomUUID() });
   await store.put([row]);
   await store.flushSums();
   await postgres.query('update waybell.deliverer_waiting set put_at = $3 where room = $1 and id = $2', [

@@ -3,7 +3,7 @@ import { WAITING_SETTINGS, waitingIn } from '../postgres-waiting-store.ts';
 import { MemoryWaiting } from './memory-waiting-store.ts';
 import { aDelivery } from '../../testing/a-delivery.ts';
 import type { CarriedDelivery, Publication } from '../../messages.ts';
-import type { WaitingRow, Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '../waiting-store.ts';
+import type { Claim, RowKey, TakenRow, WaitingRow, WaitingStore } from '../waiting-store.ts';
 import type pg from 'pg';
 import { connectPostgres, type Postgres } from '@waybell/runtime/postgres';
 import { createTestDatabase, type TestDatabase } from '@waybell/runtime/testing/database';
@@ -44,7 +44,7 @@ export class PostgresStand implements WaitingStand {
   }
 
   store(process = randomUUID()): WaitingStore {
-    return waitingIn(this.postgres, { service: 'deliverer', process });
+    return waitingIn(this.postgres, { process });
   }
 
   async now(): Promise<number> {
@@ -106,7 +106,7 @@ export class PostgresStand implements WaitingStand {
     this.#open.add(client);
     await client.query('begin');
     const connect = this.postgres.connect.bind(this.postgres);
-    await work(waitingIn({ query: client.query.bind(client), connect }, { service: 'deliverer', process }), client);
+    await work(waitingIn({ query: client.query.bind(client), connect }, { process }), client);
     return {
       commit: async () => {
         await client.query('commit');
