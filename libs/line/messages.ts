@@ -299,8 +299,11 @@ export type Parse<M> = (message: Message) => M | Rejection;
  * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
  * runs again for each half, so its queries must be safe to repeat. In a step with `once` they must change nothing: repeats
  * among the batch are queried for, and never begun. An error of `begin` is the failure of that one.
+ *
+ * `isInHand`: to be asked about the message at this place just before what must not be done twice, such as a request. False: it was
+ * given or taken back, and whatever its end is, nothing comes of it.
  */
-export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
+export type Handler<M> = (batch: readonly M[], isInHand: (place: number) => boolean) => Promise<Begin>;
 export type Begin = (place: number, end: End) => void;
 
 /** Reports the result of a message; called once. */

@@ -41,8 +41,6 @@ export type DeliverOptions = EndOptions & {
   slowMs: number;
   /** Whether the delivery waits in a room already; then it stays there. */
   retain: (key: RowKey) => Promise<boolean>;
-  /** Whether this process still has the claim to the row of a delivery that waited, so that its effects may be published. */
-  isClaimed: (row: RowKey) => boolean;
   /** Called for a row of a room in which its subscription has nothing to wait for any more. */
   onMoved: (room: string) => void;
   /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
@@ -58,19 +56,27 @@ export type DeliverOptions = EndOptions & {
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
-  return async (deliveries) => {
+  return async (deliveries, isInHand) => {
     const askedAt = clock.now();
     const targets = await findTargets(deliveries.map(({ subscription }) => subscription));
     return (place, end) => {
       const delivery = deliveries[place];
       if (delivery === undefined) throw new Error('a batch has a delivery at each of its places');
-      deliverer.begin({ delivery, target: targets[place], askedAt, end });
+      deliverer.begin({ delivery, target: targets[place], askedAt, end, place, isInHand });
     };
   };
 }
 
 /** A delivery whose target was looked up; `askedAt`: when, by the monotonic clock. */
-type LookedUp<Target = KnownTarget> = { delivery: Delivery; target: Target; askedAt: number; end: End };
+type LookedUp<Target = KnownTarget> = {
+  delivery: Delivery;
+  target: Target;
+  askedAt: number;
+  /** Its place in its batch, of which `isInHand` is. */
+  place: number;
+  isInHand: (place: number) => boolean;
+  end: End;
+};
 
 /** A delivery that may make one request. To be attempted, or its admission ended as unused. */
 type Admitted = LookedUp<DeliveryTarget> & { admission: GrantedRequest };
@@ -81,6 +87,7 @@ type Unauthorized = Admitted & { accessToken?: never };
 /** A delivery that can be attempted; `accessToken`: present if its credentials need one. */
 type Authorized = Admitted & { accessToken?: string };
 
+const TAKEN_BACK = new Error('another process has it');
 /** After waiting longer in hand, the target is looked up again. */
 const OLD_MS = 100;
 
@@ -101,7 +108,7 @@ const OLD_MS = 100;
  *                │ target changed           │ target as it was │                                     ▼ token
  *                └──────── checkAgain ──────┘              Authorized ◀──────────────────────────────┘
  *                              ▲                               │
- *      over 100 ms in hand: ───┘                            attempt ─┬─ row claimed by another ──▶ done, without effects
+ *      over 100 ms in hand: ───┘                            attempt ─┬─ in hand no more ─────────▶ failed, which counts for nothing
  *      until admitted, or until                                      └─ result ──▶ done: its record, and the next attempt or the end (2)
  *      the token came
  *
@@ -139,7 +146,8 @@ class DeliveryHandler {
   }
 
   /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
-  #decide({ delivery, target: found, askedAt, end }: LookedUp): void {
+  #decide(lookedUp: LookedUp): void {
+    const { delivery, target: found, end } = lookedUp;
     const options = this.#options;
     // A delivery whose body was erased ends whatever its target is: other code could not tell that the body was erased.
     const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
@@ -164,9 +172,8 @@ class DeliveryHandler {
     const key = endpointKey(target);
     options.admit(key, originOf(delivery), (admission) => {
       if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
-      else if (options.clock.now() - requestedAt > OLD_MS)
-        void this.#checkAgain({ delivery, target, askedAt, end, admission });
-      else this.#authorize({ delivery, target, askedAt, end, admission });
+      else if (options.clock.now() - requestedAt > OLD_MS) void this.#checkAgain({ ...lookedUp, target, admission });
+      else this.#authorize({ ...lookedUp, target, admission });
     });
   }
 
@@ -198,29 +205,25 @@ class DeliveryHandler {
 
   /** The subscription may have ended, or have another endpoint, since the delivery waits in hand. Never rejects. */
   async #checkAgain(waited: Authorized): Promise<void> {
-    const { delivery, admission, end, accessToken } = waited;
+    const { delivery, admission, accessToken } = waited;
     const { clock, now } = this.#options;
     const askedAt = clock.now();
     const target = await this.#findAgain(delivery.subscription).catch(asError);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
     if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
-      const admitted = { delivery, target, askedAt, end, admission };
+      const admitted = { ...waited, target, askedAt };
       const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
-      if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...admitted, accessToken });
+      if (accessToken !== undefined && isTokenOf) return this.#attempt(admitted);
       return this.#authorize(admitted);
     }
     admission.end('unused');
-    this.#decide({ delivery, target, askedAt, end });
+    this.#decide({ ...waited, target, askedAt });
   }
 
-  /** Makes no request for a row that another process may have by now. */
+  /** Makes no request of what another process may have by now. */
   #attempt(authorized: Authorized): void {
-    const { delivery, admission, end } = authorized;
-    const { waited } = delivery;
-    if (waited === undefined || this.#options.isClaimed(rowKeyOf(delivery, waited)))
-      return makeAttempt(authorized, this.#options);
-    admission.end('unused');
-    endWith(end, []);
+    if (authorized.isInHand(authorized.place)) makeAttempt(authorized, this.#options);
+    else fail(authorized, TAKEN_BACK);
   }
 }
 

@@ -53,10 +53,10 @@ export class DeliveryMetrics {
     this.#inHand.set(step.name, inHand);
     return {
       ...step,
-      handle: async (batch) => {
+      handle: async (batch, isInHand) => {
         inHand.asked.add(batch);
         try {
-          const begin = await step.handle(batch);
+          const begin = await step.handle(batch, isInHand);
           return (place, end) => {
             const delivery = batch[place];
             const ended = delivery === undefined ? end : this.#begun(step.name, delivery, end);

@@ -227,7 +227,7 @@ describe('routeEvents of an event for many', () => {
       });
       const begun = await Promise.all(Array.from({ length: 8 }, () => handled(handle, large)));
       line.asked.length = 0;
-      const begin = await handle([large, anArrival({ parties: { shipper: BROKER } }), large]);
+      const begin = await handle([large, anArrival({ parties: { shipper: BROKER } }), large], () => true);
       const fates: Record<number, Fate> = {};
       for (const place of [0, 1, 2]) begin(place, (fate) => (fates[place] = fate));
       await settled();

@@ -19,7 +19,7 @@ import type { Once } from '../once.ts';
 import type { StepReport, StepSpans } from '../step-report.ts';
 import { type Gathering, HandlerRuns, TurnGatherer } from './gatherers.ts';
 import { mayBegin, step } from './hand-over.ts';
-import { FLUSH_MS } from './sendings.ts';
+import { FLUSH_MS, isCurrent } from './sendings.ts';
 import { type Effect, emptyState, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
@@ -30,6 +30,8 @@ export type HandOverTools<M = unknown> = {
   putDelivery?: (waiting: Waiting) => Promise<void>;
   /** Puts into a room a publication that the broker does not take now. Resolves and rejects likewise. */
   putPublication?: (publication: Publication) => Promise<void>;
+  /** Cuts sources whose claims have ended by now: in a process that stood still, timers are late. Called before each input. */
+  expireClaims?: () => void;
   /** Stores slow members of a batch; if absent, the batch waits for them. */
   storeRunning?: StoreRunning<M>;
   now?: () => number;
@@ -104,6 +106,7 @@ export class EffectRunner<M> {
       gatherer: this.#gatherer,
       clock: tools.clock,
       apply,
+      expireClaims: () => tools.expireClaims?.(),
       onUnavailable: tools.onUnavailable,
       onDone: (message) => tools.spans?.returned(message),
     });
@@ -134,6 +137,7 @@ export class EffectRunner<M> {
   }
 
   apply(input: Input): void {
+    if (input.kind !== 'cut') this.#tools.expireClaims?.();
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
     this.#conditions.check();
   }
@@ -234,10 +238,16 @@ export class EffectRunner<M> {
 
   #doLater(effect: Effect<M>, delayMs: number): void {
     this.#tools.clock.after(delayMs, () => {
-      // It may have been put into a room in the meantime.
-      if ('sending' in effect && !this.#state.sendings.has(effect.sending)) return;
+      // Meanwhile it may have been put into a room, or taken back.
+      if ('sending' in effect && !this.#isCurrent(effect.sending))
+        return this.apply({ kind: 'unconfirmed', sending: effect.sending });
       this.#doNow(effect);
     });
+  }
+
+  #isCurrent(sending: number): boolean {
+    this.#tools.expireClaims?.();
+    return isCurrent({ state: this.#state }, sending);
   }
 
   #waitForBroker(): void {

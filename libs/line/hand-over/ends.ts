@@ -8,7 +8,7 @@ import {
   type Report,
   type SourceInHand,
   addMember,
-  isInHand,
+  mayGoOut,
   type Transition,
 } from './state.ts';
 import type { Mark } from '../once.ts';
@@ -38,16 +38,18 @@ export function settleAll<M>(transition: Transition<M>): void {
 
 /** Whether all that it causes is safe. If not, it goes on, or leaves. */
 function isDone<M>(transition: Transition<M>, member: Member<M>): boolean {
-  const { failure, purpose, parts } = member;
-  // Another process has it, so it cannot be acknowledged.
-  if (member.isAbandoned || (failure !== undefined && !isInHand(transition, member))) close(transition, member);
+  const { failure, purpose } = member;
+  const parts = purpose === 'handle' ? member.parts : undefined;
+  const isLeft = failure !== undefined || parts !== undefined;
+  if (member.isAbandoned || (isLeft && !mayGoOut(transition, member, 'work'))) close(transition, member);
   else if (failure !== undefined) failed(transition, member, failure);
-  else if (purpose === 'handle' && parts !== undefined) return sendNextPart(transition, member, parts);
+  else if (parts !== undefined) return sendNextPart(transition, member, parts);
   else return true;
   return false;
 }
 
 export function send<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+  if (!mayGoOut(transition, member, 'result')) return close(transition, member);
   const { once } = transition.rules;
   member.caused = caused;
   tried(transition, member, () => {
@@ -66,8 +68,7 @@ export function sendInParts<M>(transition: Transition<M>, member: Member<M>, par
  * recognise those. Returns whether none is left.
  */
 function sendNextPart<M>(transition: Transition<M>, member: Member<M>, parts: InParts): boolean {
-  if (!isInHand(transition, member)) close(transition, member);
-  else if (transition.state.isClosing) giveBack(transition, member);
+  if (transition.state.isClosing) giveBack(transition, member);
   else {
     const caused = tried(transition, member, () => parts.next() ?? NOTHING_LEFT);
     if (caused === NOTHING_LEFT) {

@@ -61,7 +61,7 @@ import {
   type Arrived,
   type Effect,
   type Input,
-  isInHand,
+  mayGoOut,
   type Member,
   membersOf,
   newSource,
@@ -217,24 +217,13 @@ function ended<M>(transition: Transition<M>, id: number, fate: Fate | undefined)
   if (fate === undefined) return;
   if (member === undefined || !member.isRunning) return endIgnored(fate);
   member.isRunning = false;
-  if (isAnothersRow(transition, member)) {
-    endIgnored(fate);
-    return close(transition, member);
-  }
   if (fate.kind === 'failed') return failed(transition, member, fate.error);
   const { caused } = fate;
   if ('next' in caused) sendInParts(transition, member, caused);
   else send(transition, member, caused);
 }
 
-/**
- * True if it waited in a room that another process has claimed: that process makes the attempt, so this member has no effects.
- */
-function isAnothersRow<M>(transition: Transition<M>, member: Member<M>): boolean {
-  return member.message.waited !== undefined && !isInHand(transition, member);
-}
-
-/** Ends the parts of a fate that is ignored: its member was given back, belongs to another process, or has ended before. */
+/** Ends the parts of a fate that is ignored: its member was given back, or has ended before. */
 function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
@@ -273,7 +262,7 @@ function mayRun<M>(transition: Transition<M>, members: readonly Member<M>[]): Me
   const batch: Member<M>[] = [];
   // The list may grow during the loop, by twins of those that are closed.
   for (const member of members) {
-    if (!isInHand(transition, member)) close(transition, member);
+    if (!mayGoOut(transition, member, 'work')) close(transition, member);
     else if (state.isClosing || state.outage === 'long') giveBack(transition, member);
     else {
       if (!mayBegin(transition) && state.outage === 'none') {

@@ -260,8 +260,24 @@ export function addMember<M>({ state }: Transition<M>, source: number, lane: Lan
 
 const NOTHING: readonly Outgoing[] = [];
 
-export function isInHand<M>({ state }: Pick<Transition<M>, 'state'>, { source }: Member<M>): boolean {
-  return state.sources.get(source)?.isInHand === true;
+/**
+ * Whether something of a member may go out of this process. No other code asks whether the member's message is still this process's:
+ * each effect passes here, each time that it is to go out.
+ *
+ * | its source was taken back | a message of a queue | a row of a room |
+ * |---|---|---|
+ * | `work`: its work begins or goes on; itself to another queue; a publication again | no: whoever has it does that | no |
+ * | `result`: all that its work caused, for the first time | yes: the work is done, and remembered | no: whoever has it makes the attempt, and two would be retried |
+ * | `record`: a record or end again | until the step ends: the work is on record | likewise |
+ */
+export function mayGoOut<M>(
+  { state }: Pick<Transition<M>, 'state'>,
+  { source, message }: Member<M>,
+  what: 'work' | 'result' | 'record',
+): boolean {
+  if (state.sources.get(source)?.isInHand === true) return true;
+  if (what === 'result') return message.waited === undefined;
+  return what === 'record' && !state.isClosing;
 }
 
 /** The members of these ids that are still in the step. */

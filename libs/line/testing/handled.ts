@@ -1,8 +1,11 @@
 import type { Fate, Handler, InParts, Outgoing } from '../messages.ts';
 
-/** Runs a handler with a batch. Resolves with the fate of each, in their order; rejects if it throws for all of them. */
-export async function fatesOf<M>(handle: Handler<M>, batch: readonly M[]): Promise<Fate[]> {
-  const begin = await handle(batch);
+/**
+ * Runs a handler with a batch, all of which stays in hand unless told otherwise. Resolves with the fate of each, in their order;
+ * rejects if it throws for all of them.
+ */
+export async function fatesOf<M>(handle: Handler<M>, batch: readonly M[], isInHand = () => true): Promise<Fate[]> {
+  const begin = await handle(batch, isInHand);
   const fateAt = async (place: number) => {
     try {
       return await new Promise<Fate>((end) => begin(place, end));
@@ -20,8 +23,12 @@ export async function handled<M>(handle: Handler<M>, message: M): Promise<readon
 }
 
 /** Runs a handler with one message, and resolves with what it causes, which is not in parts. Rejects if it fails. */
-export async function causedBy<M>(handle: Handler<M>, message: M): Promise<readonly Outgoing[]> {
-  const [fate] = await fatesOf(handle, [message]);
+export async function causedBy<M>(
+  handle: Handler<M>,
+  message: M,
+  isInHand?: () => boolean,
+): Promise<readonly Outgoing[]> {
+  const [fate] = await fatesOf(handle, [message], isInHand);
   return causedAtOnce(fate);
 }
 
