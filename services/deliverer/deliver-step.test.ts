@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery';
-import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
+import { noResult, withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
 import { withLastKnown, lastKnownTarget, type DeliveryTarget } from './find-target.ts';
@@ -460,7 +460,7 @@ test('a row whose body was deleted ends though its subscription cannot be read: 
     body: Buffer.alloc(0),
     waited: { room: roomOf(TARGET), why: 'full', isForgotten: true } as const,
   };
-  const { step } = aStep({ findTargets: async () => [new Error('its secrets cannot be opened')] });
+  const { step } = aStep({ findTargets: async () => [noResult(new Error('its secrets cannot be opened'))] });
   expect(kindsOf(await causedBy(step.handle, forgotten))).toEqual(['dropped on record']);
   await expect(causedBy(step.handle, waiting)).rejects.toThrow('cannot be opened');
 });

@@ -8,7 +8,17 @@ import {
   publishRetry,
 } from '@waybell/line/delivery';
 import type { Schedule } from '@waybell/line/line-topology';
-import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
+import {
+  type End,
+  type Fate,
+  type Handler,
+  isNoResult,
+  type NoResult,
+  noResult,
+  type Outgoing,
+  type RowKey,
+  type Waiting,
+} from '@waybell/line/messages';
 import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { Answer, Delivered, Attempted, DeliveryFacts, Exhausted } from '@waybell/line/outcomes';
 import { shownUrl } from '@waybell/notifications/callback';
@@ -87,7 +97,7 @@ type Unauthorized = Admitted & { accessToken?: never };
 /** A delivery that can be attempted; `accessToken`: present if its credentials need one. */
 type Authorized = Admitted & { accessToken?: string };
 
-const TAKEN_BACK = new Error('another process has it');
+const TAKEN_BACK = noResult(new Error('another process has it'));
 /** After waiting longer in hand, the target is looked up again. */
 const OLD_MS = 100;
 
@@ -141,7 +151,7 @@ class DeliveryHandler {
       if (await retain(rowKeyOf(delivery, roomFor(delivery, target, now())))) endWith(end, []);
       else this.#decide(lookedUp);
     } catch (error) {
-      end({ kind: 'failed', error });
+      end(noResult(error));
     }
   }
 
@@ -150,8 +160,8 @@ class DeliveryHandler {
     const { delivery, target: found, end } = lookedUp;
     const options = this.#options;
     // A delivery whose body was erased ends whatever its target is: other code could not tell that the body was erased.
-    const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
-    if (target instanceof Error) return end({ kind: 'failed', error: target });
+    const target = delivery.waited?.isForgotten && isNoResult(found) ? undefined : found;
+    if (isNoResult(target)) return end(target);
     const now = options.now();
     const room = target && roomFor(delivery, target, now);
     if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
@@ -193,7 +203,7 @@ class DeliveryHandler {
     const askedAt = clock.now();
     const given = await tokens.ask(need);
     if (given.kind === 'failed') return failAttempt(unauthorized, given.result, this.#options);
-    if (given.kind === 'error') return fail(unauthorized, given.error);
+    if (given.kind === 'none') return fail(unauthorized, given.why);
     if (given.kind === 'closing') {
       admission.end('unused');
       return endWith(end, [wait(delivery, { why: 'full' })]);
@@ -208,7 +218,7 @@ class DeliveryHandler {
     const { delivery, admission, accessToken } = waited;
     const { clock, now } = this.#options;
     const askedAt = clock.now();
-    const target = await this.#findAgain(delivery.subscription).catch(asError);
+    const target = await this.#findAgain(delivery.subscription).catch(noResult);
     const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
     if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
       const admitted = { ...waited, target, askedAt };
@@ -231,10 +241,8 @@ function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now
   return roomOf(target, { subscription, hold: holdOf(target, now, byHand) });
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 function isPresent(target: KnownTarget): target is DeliveryTarget {
-  return target !== undefined && !(target instanceof Error);
+  return target !== undefined && !isNoResult(target);
 }
 
 /** Puts it into the room of its subscription, due when the hold ends or the delivery is too old, whichever is first. */
@@ -271,11 +279,11 @@ function makeAttempt(authorized: Authorized, options: DeliverOptions): void {
   const request = { delivery, callbackUrl, verificationToken, signingSecrets, credentials, accessToken, isLast };
   try {
     options.callEndpoint(request, (result) => {
-      if (result instanceof Error) fail(authorized, result);
+      if (isNoResult(result)) fail(authorized, result);
       else endAttempt(begun, result, options);
     });
   } catch (error) {
-    fail(authorized, error);
+    fail(authorized, noResult(error));
   }
 }
 
@@ -297,17 +305,17 @@ function endAttempt(begun: Begun, result: AttemptResult, options: DeliverOptions
   end(fateOf(result, begun, options));
 }
 
-/** An error says nothing about the receiver. */
-function fail({ admission, end }: Admitted, error: unknown): void {
+/** That there is no result says nothing about the receiver. */
+function fail({ admission, end }: Admitted, why: NoResult): void {
   admission.end('unused');
-  end({ kind: 'failed', error });
+  end(why);
 }
 
 function fateOf(result: AttemptResult, begun: Begun, options: DeliverOptions): Fate {
   try {
     return { kind: 'done', caused: causedBy(result, begun, options) };
   } catch (error) {
-    return { kind: 'failed', error };
+    return noResult(error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
-import type { End } from '@waybell/line/messages';
+import { type End, noResult } from '@waybell/line/messages';
 import type { Answer, Outcome, InterfaceName } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics, HistogramOnDemand, CounterOnDemand } from '@waybell/runtime/metrics';
@@ -63,7 +63,7 @@ export class DeliveryMetrics {
             try {
               begin(place, ended);
             } catch (error) {
-              ended({ kind: 'failed', error });
+              ended(noResult(error));
             }
           };
         } finally {

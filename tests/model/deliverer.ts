@@ -5,7 +5,7 @@ import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/suspicion';
 import type { StepRules } from '@waybell/line/hand-over/state';
-import { withDelayElapsed, isRejection, type Message, type Outgoing } from '@waybell/line/messages';
+import { withDelayElapsed, isRejection, noResult, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
 import { causedBy } from '@waybell/line/testing/handled';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
@@ -153,7 +153,7 @@ const TARGET = {
   signingSecrets: [],
 } as const;
 
-const never: CallEndpoint = (_, onEnd) => onEnd(new Error('nobody calls'));
+const never: CallEndpoint = (_, onEnd) => onEnd(noResult(new Error('nobody calls')));
 
 const SETTINGS = {
   DELIVER_ACTIONS: 'carrier.order.created',

@@ -203,9 +203,9 @@ describe('what ends', () => {
   test('for want of what is away waits for it, also where that is back in the same turn', async () => {
     const step = new Running();
     await step.begun('one', 'two');
-    step.ends.get('one')?.({ kind: 'failed', error: AWAY });
+    step.ends.get('one')?.({ kind: 'away', error: AWAY });
     expect(await step.said()).toEqual(['postgres is away']);
-    step.ends.get('two')?.({ kind: 'failed', error: AWAY });
+    step.ends.get('two')?.({ kind: 'away', error: AWAY });
     step.runner.apply({ kind: 'back' });
     const again = ['recall one,two', 'ask one,two', 'begin one', 'begin two'];
     expect(await step.said()).toEqual(['postgres is away', ...again]);

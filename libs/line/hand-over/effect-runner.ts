@@ -9,6 +9,7 @@ import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import {
   type Handler,
   type Message,
+  noResult,
   type Publication,
   type Source,
   Stalled,
@@ -151,7 +152,7 @@ export class EffectRunner<M> {
   cut(): number {
     this.#gatherer.applyEnded();
     const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
-    this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
+    this.apply({ kind: 'threw', members, why: noResult(new Unavailable('time', () => Promise.resolve())) });
     return members.length;
   }
 

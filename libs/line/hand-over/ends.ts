@@ -1,5 +1,5 @@
 /** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
-import type { InParts, Outgoing, Rejection } from '../messages.ts';
+import { type InParts, isRejection, type Outgoing, type Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect, failuresAfter, rejectionFor } from './suspicion.ts';
 import { sendAll, sendOne, toSettle } from './sendings.ts';
 import {
@@ -48,8 +48,9 @@ function isDone<M>(transition: Transition<M>, member: Member<M>): boolean {
   return false;
 }
 
-export function send<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function send<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[] | Rejection): void {
   if (!mayGoOut(transition, member, 'result')) return close(transition, member);
+  if (isRejection(caused)) return rejectIt(transition, member, caused);
   const { once } = transition.rules;
   member.caused = caused;
   tried(transition, member, () => {
@@ -114,8 +115,9 @@ function failed<M>(transition: Transition<M>, member: Member<M>, { error }: Fail
 
 export function rejectIt<M>(transition: Transition<M>, member: Member<M>, rejection: Rejection): void {
   member.purpose = 'reject';
-  member.caused = [rejection];
-  tried(transition, member, () => sendAll(transition, member, member.caused));
+  member.caused = [];
+  member.rejection = rejection;
+  tried(transition, member, () => sendAll(transition, member, [rejection]));
 }
 
 export function putAside<M>(transition: Transition<M>, member: Member<M>, failures: number, afterMs = 0): void {
@@ -196,10 +198,9 @@ export function fail<M>(transition: Transition<M>, member: Member<M>, error: unk
 }
 
 function reportOf<M>(member: Member<M>): Report<M> {
-  const { purpose, message, caused } = member;
-  const [rejection] = caused;
+  const { purpose, message, rejection } = member;
   if (purpose === 'send alone') return { kind: 'given back' };
-  if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
+  if (purpose === 'reject' && rejection !== undefined) return { kind: 'rejected', message, rejection };
   return { kind: 'put aside', message };
 }
 

@@ -3,8 +3,8 @@
  * and when it begins; `TurnGatherer` gathers the ends and confirms of one turn of the event loop, which are applied together.
  */
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Begin, Fate, Handler, Message } from '../messages.ts';
+import type { Unavailable } from '@waybell/runtime/unavailable';
+import { type Begin, type Fate, type Handler, type Message, noResult } from '../messages.ts';
 import type { Once } from '../once.ts';
 import { type Input, mayGoOut, type State } from './state.ts';
 
@@ -49,8 +49,9 @@ export class HandlerRuns<M> {
       members.forEach((member, place) => this.#isRunning(member) && this.#begin(begin, place, member));
     } catch (error) {
       await recalled;
-      if (error instanceof Unavailable) this.#options.onUnavailable(error);
-      this.#options.apply({ kind: 'threw', members, error });
+      const why = noResult(error);
+      if (why.kind === 'away') this.#options.onUnavailable(why.error);
+      this.#options.apply({ kind: 'threw', members, why });
     }
   }
 
@@ -67,7 +68,7 @@ export class HandlerRuns<M> {
     try {
       begin(place, end);
     } catch (error) {
-      end({ kind: 'failed', error });
+      end(noResult(error));
     }
   }
 
@@ -87,7 +88,7 @@ export class HandlerRuns<M> {
     const { state, gatherer, onDone, onUnavailable } = this.#options;
     if (fate.kind === 'done') onDone(state.members.get(member)?.message);
     gatherer.ended(member, fate);
-    if (fate.kind === 'done' || !(fate.error instanceof Unavailable)) return;
+    if (fate.kind !== 'away') return;
     onUnavailable(fate.error);
     // The dependency may be back before this turn is over, and nothing else would run the message again.
     gatherer.applyEnded();

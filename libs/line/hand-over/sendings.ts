@@ -27,7 +27,11 @@ import { publishRejected } from './suspicion.ts';
 const LONGEST_DETAIL = 1_000;
 
 /** Sends all effects of a message. Settles the member when none is under way any more. */
-export function sendAll<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function sendAll<M>(
+  transition: Transition<M>,
+  member: Member<M>,
+  caused: readonly (Outgoing | Rejection)[],
+): void {
   // Counts the loop itself, so that the member is not settled before all are under way.
   member.underWay += 1;
   try {
@@ -37,7 +41,7 @@ export function sendAll<M>(transition: Transition<M>, member: Member<M>, caused:
   }
 }
 
-function sendAny<M>(transition: Transition<M>, member: Member<M>, outgoing: Outgoing): void {
+function sendAny<M>(transition: Transition<M>, member: Member<M>, outgoing: Outgoing | Rejection): void {
   if (outgoing.kind === 'reject') sendRejection(transition, member, outgoing);
   else if (outgoing.kind === 'outcome') bufferOutcome(transition, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(transition, member, outgoing.end);

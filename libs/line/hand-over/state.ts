@@ -3,7 +3,17 @@
  * them the `Transition`: one input being applied, and the results that it has so far.
  */
 import type { BrokerState } from '../broker.ts';
-import type { Fate, InParts, Message, Outgoing, Parse, Publication, Rejection, Waiting } from '../messages.ts';
+import type {
+  Fate,
+  InParts,
+  Message,
+  NoResult,
+  Outgoing,
+  Parse,
+  Publication,
+  Rejection,
+  Waiting,
+} from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Lane } from './suspicion.ts';
@@ -63,6 +73,7 @@ export type Member<M> = {
   /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'send alone';
   caused: readonly Outgoing[];
+  rejection?: Rejection;
   /** The parts still to send, for effects in parts. */
   parts?: InParts;
   /** Number of its effects not yet known to be safe. */
@@ -154,7 +165,7 @@ export type Input =
   | { kind: 'recalled'; members: readonly number[]; known: readonly (string | undefined)[] }
   | { kind: 'ended'; members: readonly number[]; fates: readonly Fate[] }
   /** The handler threw for all of them, before anything was begun for any. */
-  | { kind: 'threw'; members: readonly number[]; error: unknown }
+  | { kind: 'threw'; members: readonly number[]; why: NoResult }
   | { kind: 'confirmed'; sendings: readonly number[] }
   | { kind: 'unconfirmed'; sending: number }
   /** Its queue confirms nothing for now, so it was not sent. */

@@ -1,4 +1,4 @@
-import type { Fate, Handler, InParts, Outgoing } from '../messages.ts';
+import { type Fate, type Handler, type InParts, noResult, type Outgoing } from '../messages.ts';
 
 /**
  * Runs a handler with a batch, all of which stays in hand unless told otherwise. Resolves with the fate of each, in their order;
@@ -10,7 +10,7 @@ export async function fatesOf<M>(handle: Handler<M>, batch: readonly M[], isInHa
     try {
       return await new Promise<Fate>((end) => begin(place, end));
     } catch (error) {
-      return { kind: 'failed' as const, error };
+      return noResult(error);
     }
   };
   return Promise.all(batch.map((_, place) => fateAt(place)));
@@ -32,7 +32,7 @@ export async function causedBy<M>(
   return causedAtOnce(fate);
 }
 
-/** Returns what a message caused, which is not in parts. Throws the error of one that failed. */
+/** Returns what a message caused, which is not in parts. Throws the error of one that failed, or was rejected. */
 export function causedAtOnce(fate: Fate | undefined): readonly Outgoing[] {
   const caused = causedIn(fate);
   if ('next' in caused) throw new Error('it is caused in parts');
@@ -40,6 +40,6 @@ export function causedAtOnce(fate: Fate | undefined): readonly Outgoing[] {
 }
 
 function causedIn(fate: Fate | undefined): readonly Outgoing[] | InParts {
-  if (fate?.kind !== 'done') throw fate?.error;
-  return fate.caused;
+  if (fate?.kind === 'done') return fate.caused;
+  throw fate?.kind === 'reject' ? new Error(fate.detail) : fate?.error;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { noResult } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aRow, aTarget, roomOf, SomeDeliverers, SUBSCRIPTION, TARGET } from '../testing/waiting.ts';
 
@@ -127,7 +128,7 @@ describe('what waits and is over', () => {
     await using some = new SomeDeliverers();
     const one = some.start();
     await some.store.put([aRow('over', LATER)]);
-    some.findTarget = () => new Unavailable('postgres', async () => undefined);
+    some.findTarget = () => noResult(new Unavailable('postgres', async () => undefined));
     some.waiting.changed(ROOM);
     await some.clock.runFor(3_000);
     some.findTarget = () => undefined;
@@ -139,7 +140,7 @@ describe('what waits and is over', () => {
     await using some = new SomeDeliverers();
     const one = some.start();
     await some.store.put([aRow('unread', { ...LATER, subscription: OTHER }), aRow('over', LATER)]);
-    some.findTarget = (guid) => (guid === OTHER ? new Error('it cannot be opened') : undefined);
+    some.findTarget = (guid) => (guid === OTHER ? noResult(new Error('it cannot be opened')) : undefined);
     some.waiting.changed(ROOM);
     await some.clock.runFor(1_100);
     expect(one.names).toEqual(['over']);
