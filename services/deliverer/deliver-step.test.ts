@@ -155,6 +155,26 @@ describe('what an endpoint is asked for', () => {
   });
 });
 
+test('a delivery whose subscription leads elsewhere, once it has waited in hand, asks there, and uses no other admission', async () => {
+  const clock = new TurnedClock();
+  const elsewhere = { ...TARGET, callbackUrl: 'https://other.example' };
+  const targets = [TARGET, elsewhere];
+  const told: string[] = [];
+  const admit: DeliverStepOptions['admit'] = ({ host }, _, onAdmitted) => {
+    told.push(`asks ${host}`);
+    clock.skipTo(clock.now() + (host.includes('other') ? 0 : 1_000));
+    onAdmitted({ kind: 'granted', end: (speed) => void told.push(`${host} ${speed}`) });
+  };
+  const callEndpoint: CallEndpoint = ({ callbackUrl }, onEnd) => {
+    told.push(`calls ${callbackUrl}`);
+    onEnd({ isDelivered: true, durationMs: 1 });
+  };
+  const findTargets = async () => [targets.shift() ?? elsewhere];
+  await causedBy(aStep({ findTargets, admit, callEndpoint, clock }).step.handle, delivery);
+  const [first, other] = [TARGET.callbackUrl, elsewhere.callbackUrl];
+  expect(told).toEqual([`asks ${first}`, `${first} unused`, `asks ${other}`, `calls ${other}`, `${other} quick`]);
+});
+
 describe('a delivery to a subscription that is held', () => {
   const HELD_ROOM = SUBSCRIPTION.replaceAll('-', '');
   const to = (target: Partial<DeliveryTarget>, what: Partial<DeliverStepOptions> = {}) =>
