@@ -94,7 +94,7 @@ export function delivererClient(options: { keepAliveMs: number; resolveHost?: Re
     const delivery = { ...about, guid, event: guid, attempt, createdAt: nowMs, beganAt: nowMs, body };
     const request = { delivery, callbackUrl: url, verificationToken: 'a'.repeat(43), signingSecrets: [] };
     return new Promise((resolve, reject) => {
-      callEndpoint(request, (ended) => (ended instanceof Error ? reject(ended) : resolve(ended.status ?? 0)));
+      callEndpoint(request, (ended) => ('kind' in ended ? reject(ended.error) : resolve(ended.status ?? 0)));
     });
   };
 }

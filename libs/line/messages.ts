@@ -3,10 +3,10 @@
  * effects of each. It does not publish and does not acknowledge; `hand-over/` decides when both are done.
  *
  *   Source ─▶ Message ─▶ Parse ─▶ Handler ─▶ Fate: its effects (`Outgoing`) ─┬─ Publication   to a queue
- *                          └────▶ Rejection                                  ├─ Waiting       into a room
- *                                                                            ├─ Rejection     the message itself, to the rejected queue
- *                                                                            └─ Recorded, Ended   in batches of many messages
+ *                          │                  │                              ├─ Waiting       into a room
+ *                          └────▶ Rejection ◀─┘                              └─ Recorded, Ended   in batches of many messages
  */
+import { Unavailable } from '@waybell/runtime/unavailable';
 import type { ByHand, DeliveryEnd, InterfaceName, Outcome, WaitingReason } from './outcomes.ts';
 
 /** A message as a step takes it: from a queue, or from a room or table whose rows are handled like messages. */
@@ -309,7 +309,7 @@ export type WaitingRow = RowKey & {
 /** A delivery that waits in its endpoint's room. A message that causes it causes nothing else, and is not remembered. */
 export type Waiting = { kind: 'wait'; row: WaitingRow };
 
-export type Outgoing = Publication | Waiting | Rejection | Recorded | Ended;
+export type Outgoing = Publication | Waiting | Recorded | Ended;
 
 /** Parses a message, or returns why it cannot be read. */
 export type Parse<M> = (message: Message) => M | Rejection;
@@ -319,19 +319,40 @@ export type Parse<M> = (message: Message) => M | Rejection;
  * begins the one at this place and ends it then or later. It may reject for all of them, because nothing was begun for any: it
  * runs again for each half, so its queries must be safe to repeat. In a step with `once` they must change nothing: repeats
  * among the batch are queried for, and never begun. An error of `begin` is the failure of that one.
+ *
+ * `isInHand`: to be asked about the message at this place just before what must not be done twice, such as a request. False: it was
+ * given or taken back, and whatever its end is, nothing comes of it.
  */
-export type Handler<M> = (batch: readonly M[]) => Promise<Begin>;
+export type Handler<M> = (batch: readonly M[], isInHand: (place: number) => boolean) => Promise<Begin>;
 export type Begin = (place: number, end: End) => void;
 
 /** Reports the result of a message; called once. */
 export type End = (fate: Fate) => void;
 
-/** The result of a message, as its handler reports it. */
-export type Fate =
-  /** Once all that it causes is safe, it is acknowledged. */
-  | { kind: 'done'; caused: readonly Outgoing[] | InParts }
-  /** A bug or a poisonous message; or, if the error is `Unavailable`, something that this message needs is away. */
-  | { kind: 'failed'; error: unknown };
+/**
+ * The result of a message, as its handler reports it.
+ *
+ *   what happens                                       fate     then
+ *
+ *   work ends with effects, or none ────────────────▶ done     acknowledged once all that it caused is safe
+ *   `parse`, work or a repeat says that it is wrong ─▶ reject   to the rejected queue with its bytes and the reason, and on record
+ *   an `Unavailable` is thrown ─────────────────────▶ away     kept in hand, and handled again when that is back; given back if it takes long
+ *   anything else is thrown ────────────────────────▶ failed   a bug or a poisonous message: to the suspects lane, in the end rejected
+ *     before any of a batch was begun ───────────────▶ failed   for one: the batch is halved until the one that throws is alone
+ */
+export type Fate = { kind: 'done'; caused: readonly Outgoing[] | InParts } | Rejection | NoResult;
+
+/** Why there is no result: something that is needed is away, or there is a fault of ours. */
+export type NoResult = { kind: 'away'; error: Unavailable } | { kind: 'failed'; error: unknown };
+
+export function noResult(error: unknown): NoResult {
+  return error instanceof Unavailable ? { kind: 'away', error } : { kind: 'failed', error };
+}
+
+export function isNoResult(value: unknown): value is NoResult {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'away' || value.kind === 'failed';
+}
 
 /** The effects of one message in parts: the next part is requested when the previous one is safe. */
 export type InParts = {
@@ -342,26 +363,33 @@ export type InParts = {
 };
 
 /** Makes a handler from work on a whole batch; the work resolves with the effects of each message, in order. */
-export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly (readonly Outgoing[])[]>): Handler<M> {
+export function allAtOnce<M>(work: (batch: readonly M[]) => Promise<readonly Result[]>): Handler<M> {
   return async (batch) => {
-    const caused = await work(batch);
-    return (place, end) => end({ kind: 'done', caused: caused[place] ?? [] });
+    const results = await work(batch);
+    return (place, end) => end(fateOf(results[place] ?? []));
   };
 }
 
 /** Makes a handler of work that is done for each message by itself. */
-export function oneByOne<M>(work: (message: M) => Promise<readonly Outgoing[] | InParts>): Handler<M> {
+export function oneByOne<M>(work: (message: M) => Promise<Result>): Handler<M> {
   return async (batch) => startEach(batch, work);
 }
 
 /** Starts work that is done for each by itself. */
-export function startEach<T>(batch: readonly T[], work: (each: T) => Promise<readonly Outgoing[] | InParts>): Begin {
+export function startEach<T>(batch: readonly T[], work: (each: T) => Promise<Result>): Begin {
   return (place, end) => {
     const each = batch[place];
     if (each === undefined) throw new Error('a batch has something at each of its places');
     work(each).then(
-      (caused) => end({ kind: 'done', caused }),
-      (error: unknown) => end({ kind: 'failed', error }),
+      (result) => end(fateOf(result)),
+      (error: unknown) => end(noResult(error)),
     );
   };
+}
+
+/** The result of work that a handler is made of. */
+type Result = readonly Outgoing[] | InParts | Rejection;
+
+function fateOf(result: Result): Fate {
+  return isRejection(result) ? result : { kind: 'done', caused: result };
 }

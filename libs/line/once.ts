@@ -6,7 +6,7 @@ import { Counter } from 'prom-client';
 import { type Log, throttledWarning } from '@waybell/runtime/log';
 import type { Metrics } from '@waybell/runtime/metrics';
 import type { Redis } from '@waybell/runtime/redis';
-import type { Outgoing } from './messages.ts';
+import type { Outgoing, Rejection } from './messages.ts';
 
 /** Identifies a handled message: `key` recognises a repeat, `fingerprint` shows whether a message with the same key differs. */
 export type Mark = { key: string; fingerprint: string };
@@ -16,7 +16,7 @@ export type OncePolicy<M> = {
   keyOf: (message: M) => Mark;
   ttlMs: number;
   /** Returns what a repeat causes; `isSame`: whether its fingerprint is the remembered one. */
-  onRepeat: (message: M, isSame: boolean) => Outgoing[];
+  onRepeat: (message: M, isSame: boolean) => readonly Outgoing[] | Rejection;
   isWorthRemembering: (caused: readonly Outgoing[]) => boolean;
 };
 

@@ -4,7 +4,7 @@ import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { silentLog as log } from '@waybell/runtime/testing/patience';
 import fc from 'fast-check';
-import type { Fate, Handler } from './messages.ts';
+import { type Fate, type Handler, noResult } from './messages.ts';
 import { runStep, type Step } from './run-step.ts';
 import { MemoryBroker } from './testing/memory-broker.ts';
 import { goOn, MemoryLink } from './testing/memory-link.ts';
@@ -90,7 +90,7 @@ class Tossed {
   };
 
   #fate(): Fate {
-    if (this.#isAway || this.#draw(5) === 3) return { kind: 'failed', error: this.#away() };
+    if (this.#isAway || this.#draw(5) === 3) return noResult(this.#away());
     return this.#draw(9) === 5 ? { kind: 'failed', error: new Error('a bug') } : { kind: 'done', caused: [] };
   }
 

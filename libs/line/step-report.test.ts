@@ -79,7 +79,6 @@ describe('a line of the log', () => {
 describe('a message', () => {
   test.each([
     ['as it left', handled({}, {}, { isRepeat: true }), { [left('handled')]: 2, [left('repeated')]: 1 }],
-    ['as rejected by its handler', handled({ caused: [reject('r', 'd')] }), { [left('rejected')]: 1 }],
     ['as rejected', { kind: 'rejected', message, rejection: reject('r', 'd') }, { [left('rejected')]: 1 }],
     ['as suspected', { kind: 'put aside', message }, { [left('suspected')]: 1 }],
     ['as given back', { kind: 'given back' }, { [left('given_back')]: 1 }],
@@ -110,7 +109,6 @@ test.each<[Outgoing, string]>([
   [{ ...to('x'), routingKey: 'k' }, 'k'],
   [waits('x'), 'waits: full'],
   [end('s'), 'told the deactivator'],
-  [reject('r', 'd'), 'rejected: r'],
   [record('d'), 'dropped unsubscribed'],
   [onRecord(routed), 'routed duplicate feature_off'],
   [onRecord({ ...of, kind: 'rejected', keys: [], receivers: [], reason: 'no_json', detail: 'd' }), 'rejected no_json'],

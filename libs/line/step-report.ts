@@ -14,7 +14,7 @@ import type { Metrics } from '@waybell/runtime/metrics';
 import { contextOf, traceIdOf, traceparentOf } from '@waybell/runtime/traceparent';
 import type { Member, Report } from './hand-over/state.ts';
 import { lineMetrics, type LineMetrics } from './line-metrics.ts';
-import { isRejection, type Message, type Outgoing, type Rejection } from './messages.ts';
+import { type Message, type Outgoing, type Rejection } from './messages.ts';
 import { isAttempted, type Outcome, whyOf } from './outcomes.ts';
 
 type ReportedStep<M> = {
@@ -76,11 +76,6 @@ export class StepReport<M> {
     for (const member of members) {
       const { message, caused, isRepeat } = member;
       for (const outgoing of caused) if (outgoing.kind === 'outcome') this.#metrics.ended(outgoing.outcome);
-      const rejection = caused.find(isRejection);
-      if (rejection !== undefined) {
-        this.#rejected(message, rejection);
-        continue;
-      }
       if (isRepeat) repeated += 1;
       else handled += 1;
       const durationMs = durationOf(member);
@@ -138,8 +133,6 @@ export function describeOutgoing(outgoing: Outgoing): string {
       return 'told the deactivator';
     case 'wait':
       return `waits: ${outgoing.row.why}`;
-    case 'reject':
-      return `rejected: ${outgoing.reason}`;
   }
 }
 

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { asWaited, type Delivery } from '@waybell/line/delivery';
 import type { Outgoing } from '@waybell/line/messages';
-import { takenOf } from '@waybell/line/testing/a-delivery';
 import { causedBy } from '@waybell/line/testing/handled';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { readConfig } from './config.ts';
@@ -43,7 +41,6 @@ function aDeliverer(what: Partial<DeliverStepOptions> & { statusOf?: (token: str
     tokens,
     callEndpoint,
     retain: async () => false,
-    isClaimed: () => true,
     onMoved: () => undefined,
     onKeyMissing: () => undefined,
     clock,
@@ -60,7 +57,7 @@ function aDeliverer(what: Partial<DeliverStepOptions> & { statusOf?: (token: str
     speeds,
     sent,
     tokensSent,
-    caused: (of = delivery) => causedBy(step.handle, of),
+    caused: (of = delivery, isInHand = () => true) => causedBy(step.handle, of, isInHand),
   };
 }
 
@@ -123,12 +120,11 @@ describe('a delivery that needs a token', () => {
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['unused']]);
   });
 
-  test('makes no request where another process has its row by then', async () => {
-    const waiting = await drained();
-    const deliverer = aDeliverer({ isClaimed: () => false });
-    const caused = deliverer.caused(waiting).catch(String);
+  test('makes no request where another process has it by then', async () => {
+    const deliverer = aDeliverer();
+    const caused = deliverer.caused(delivery, () => false).catch(String);
     await endFetch(deliverer);
-    expect(await caused).toContain('another deliverer');
+    expect(await caused).toContain('another process');
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['unused']]);
   });
 
@@ -141,16 +137,6 @@ describe('a delivery that needs a token', () => {
     expect([deliverer.tokensSent(), deliverer.speeds]).toEqual([[], ['unused']]);
   });
 });
-
-/** A delivery as it comes out of its room. */
-async function drained(): Promise<Delivery> {
-  const { step, caused } = aDeliverer({ admit: (_, __, onAdmitted) => onAdmitted({ kind: 'full', why: 'full' }) });
-  const [waits] = await caused();
-  if (waits?.kind !== 'wait') throw new Error('it does not wait');
-  const read = step.parse(asWaited(takenOf(waits.row), { crashes: 0, isOverLimit: false }));
-  if ('kind' in read) throw new Error(read.detail);
-  return read;
-}
 
 describe('a token that cannot be had', () => {
   test('is a failed attempt at the callback URL, with what the token URL answered and no status', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { asWaited, publishInstead, type Delivery } from '@waybell/line/delivery';
-import { withDelayElapsed, type Outgoing } from '@waybell/line/messages';
+import { noResult, withDelayElapsed, type Outgoing } from '@waybell/line/messages';
 import { takenOf } from '@waybell/line/testing/a-delivery';
 import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { waitingExchange } from '@waybell/line/topology';
@@ -42,7 +42,6 @@ function aStep(what: Partial<DeliverStepOptions> = {}) {
       onEnd({ isDelivered: false, durationMs: 1 });
     },
     retain: async () => false,
-    isClaimed: () => true,
     onMoved: () => undefined,
     onKeyMissing: () => undefined,
     clock: new TurnedClock(),
@@ -102,7 +101,7 @@ describe('a delivery without room', () => {
     };
     const both = aStep({ findTargets: async () => [TARGET, TARGET], retain });
     const again = { ...delivery, mayWait: true };
-    await both.step.handle([again, delivery]);
+    await both.step.handle([again, delivery], () => true);
     expect(asked).toEqual([]);
     const fates = await fatesOf(both.step.handle, [again, delivery]);
     expect([fates.map(({ kind }) => kind), both.made.requests]).toEqual([['failed', 'done'], 1]);
@@ -155,6 +154,26 @@ describe('what an endpoint is asked for', () => {
     await causedBy(aStep({ admit }).step.handle, { ...delivery, ...what });
     expect(asked).toEqual([[roomOf(TARGET), origin]]);
   });
+});
+
+test('a delivery whose subscription leads elsewhere, once it has waited in hand, asks there, and uses no other admission', async () => {
+  const clock = new TurnedClock();
+  const elsewhere = { ...TARGET, callbackUrl: 'https://other.example' };
+  const targets = [TARGET, elsewhere];
+  const told: string[] = [];
+  const admit: DeliverStepOptions['admit'] = ({ host }, _, onAdmitted) => {
+    told.push(`asks ${host}`);
+    clock.skipTo(clock.now() + (host.includes('other') ? 0 : 1_000));
+    onAdmitted({ kind: 'granted', end: (speed) => void told.push(`${host} ${speed}`) });
+  };
+  const callEndpoint: CallEndpoint = ({ callbackUrl }, onEnd) => {
+    told.push(`calls ${callbackUrl}`);
+    onEnd({ isDelivered: true, durationMs: 1 });
+  };
+  const findTargets = async () => [targets.shift() ?? elsewhere];
+  await causedBy(aStep({ findTargets, admit, callEndpoint, clock }).step.handle, delivery);
+  const [first, other] = [TARGET.callbackUrl, elsewhere.callbackUrl];
+  expect(told).toEqual([`asks ${first}`, `${first} unused`, `asks ${other}`, `calls ${other}`, `${other} quick`]);
 });
 
 describe('a delivery to a subscription that is held', () => {
@@ -444,30 +463,15 @@ describe('a success', () => {
   });
 });
 
-test('nothing is made of a delivery whose row another process has once its request has ended', async () => {
+test('no request is made of what was taken back while it waited in hand, a row or a message: the process that has it makes one', async () => {
   const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
-  const asked: unknown[] = [];
-  const isClaimed: DeliverStepOptions['isClaimed'] = (key) => asked.push(key) < 2;
-  await expect(causedBy(aStep({ isClaimed }).step.handle, waiting)).rejects.toThrow('another deliverer');
-  const key = { room: roomOf(TARGET), madeAt: 0, id: `${delivery.guid} 1` };
-  expect(asked).toEqual([key, key]);
-  // Its row is where it waited, wherever its subscription leads by now.
-  const elsewhere = async () => [{ ...TARGET, callbackUrl: 'https://other.example' }];
-  await expect(causedBy(aStep({ isClaimed, findTargets: elsewhere }).step.handle, waiting)).rejects.toThrow(
-    'has it now',
-  );
-  expect(asked.slice(2)).toEqual([key, key]);
-  await expect(causedBy(aStep({ isClaimed: () => false }).step.handle, delivery)).resolves.toHaveLength(2);
-});
-
-test('no request is made for a row whose claim ended while it waited in hand: the process that has it makes one', async () => {
-  const waiting = drained(await causedBy(aStep(full).step.handle, delivery));
-  const { step, made } = aStep({ isClaimed: () => false });
-  await expect(causedBy(step.handle, waiting)).rejects.toThrow('another deliverer');
-  expect(made.requests).toBe(0);
-  const by = aStep({ isClaimed: () => false });
-  await causedBy(by.step.handle, delivery);
-  expect(by.made.requests).toBe(1);
+  const speeds: string[] = [];
+  const admit: DeliverStepOptions['admit'] = (_, __, onAdmitted) =>
+    onAdmitted({ kind: 'granted', end: (speed) => void speeds.push(speed) });
+  const { step, made } = aStep({ admit });
+  for (const each of [waiting, delivery])
+    await expect(causedBy(step.handle, each, () => false)).rejects.toThrow('another process');
+  expect([made.requests, speeds]).toEqual([0, ['unused', 'unused']]);
 });
 
 test('a row whose body was deleted ends though its subscription cannot be read: as a suspect it would be sent empty', async () => {
@@ -477,7 +481,7 @@ test('a row whose body was deleted ends though its subscription cannot be read: 
     body: Buffer.alloc(0),
     waited: { room: roomOf(TARGET), why: 'full', isForgotten: true } as const,
   };
-  const { step } = aStep({ findTargets: async () => [new Error('its secrets cannot be opened')] });
+  const { step } = aStep({ findTargets: async () => [noResult(new Error('its secrets cannot be opened'))] });
   expect(kindsOf(await causedBy(step.handle, forgotten))).toEqual(['dropped on record']);
   await expect(causedBy(step.handle, waiting)).rejects.toThrow('cannot be opened');
 });

@@ -1,6 +1,6 @@
-import { rowKeyOf, type Delivery, readDelivery, reportRejectedDelivery } from '@waybell/line/delivery';
+import { type Delivery, readDelivery, reportRejectedDelivery } from '@waybell/line/delivery';
 import { weighOpened } from '@waybell/line/delivery-batch';
-import type { End, Outgoing } from '@waybell/line/messages';
+import type { Outgoing } from '@waybell/line/messages';
 import type { OncePolicy } from '@waybell/line/once';
 import type { Step } from '@waybell/line/run-step';
 import { deliveryQueue, waitingExchange } from '@waybell/line/topology';
@@ -14,27 +14,12 @@ export type DeliverStepOptions = Omit<DeliverOptions, 'schedule' | 'maxAgeMs' | 
 /** The deliverer's step: its queues, limits, and how it recognises an attempt that was made. */
 export function deliverStep({ config, ...options }: DeliverStepOptions): Step<Delivery> {
   const { actionKeys, inHandLimit, schedule, maxAgeMs } = config;
-  const handle = deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs });
-  /** Ends a delivery that waited with its effects only while this process has the claim to its row. */
-  const ifClaimed = (delivery: Delivery, end: End): End => {
-    const { waited } = delivery;
-    if (waited === undefined) return end;
-    const key = rowKeyOf(delivery, waited);
-    return (fate) =>
-      end(options.isClaimed(key) ? fate : { kind: 'failed', error: new Error('another deliverer has it now') });
-  };
   return {
     name: 'deliverer',
     queues: actionKeys.map(deliveryQueue),
     inHandLimit: { ...inHandLimit, weigh: weighOpened },
     parse: readDelivery,
-    handle: async (deliveries) => {
-      const begin = await handle(deliveries);
-      return (place, end) => {
-        const delivery = deliveries[place];
-        begin(place, delivery === undefined ? end : ifClaimed(delivery, end));
-      };
-    },
+    handle: deliver({ ...options, schedule, maxAgeMs, slowMs: config.flow.slowMs }),
     drainsWhileBlocked: true,
     reportRejection: reportRejectedDelivery(options.now),
     once: onceOf(config),

@@ -8,7 +8,16 @@ import {
   publishRetry,
 } from '@waybell/line/delivery';
 import type { Schedule } from '@waybell/line/line-topology';
-import type { End, Handler, Outgoing, RowKey, Waiting, Fate } from '@waybell/line/messages';
+import {
+  type End,
+  type Fate,
+  type Handler,
+  isNoResult,
+  noResult,
+  type Outgoing,
+  type RowKey,
+  type Waiting,
+} from '@waybell/line/messages';
 import { recordWithEnd } from '@waybell/line/outcome-batch';
 import type { Answer, Delivered, Attempted, DeliveryFacts, Exhausted } from '@waybell/line/outcomes';
 import { shownUrl } from '@waybell/notifications/callback';
@@ -41,8 +50,6 @@ export type DeliverOptions = EndOptions & {
   slowMs: number;
   /** Whether the delivery waits in a room already; then it stays there. */
   retain: (key: RowKey) => Promise<boolean>;
-  /** Whether this process still has the claim to the row of a delivery that waited, so that its effects may be published. */
-  isClaimed: (row: RowKey) => boolean;
   /** Called for a row of a room in which its subscription has nothing to wait for any more. */
   onMoved: (room: string) => void;
   /** Called for a delivery that waits because this process lacks the key to its subscription's secrets. */
@@ -58,55 +65,64 @@ export type DeliverOptions = EndOptions & {
 export function deliver(options: DeliverOptions): Handler<Delivery> {
   const { findTargets, clock } = options;
   const deliverer = new DeliveryHandler(options);
-  return async (deliveries) => {
+  return async (deliveries, isInHand) => {
     const askedAt = clock.now();
     const targets = await findTargets(deliveries.map(({ subscription }) => subscription));
     return (place, end) => {
       const delivery = deliveries[place];
       if (delivery === undefined) throw new Error('a batch has a delivery at each of its places');
-      deliverer.begin({ delivery, target: targets[place], askedAt, end });
+      const { beganAt } = delivery;
+      deliverer.begin({ delivery, place, isInHand, end, target: targets[place], askedAt, ...NEW, beganAt });
     };
   };
 }
 
-/** A delivery whose target was looked up; `askedAt`: when, by the monotonic clock. */
-type LookedUp<Target = KnownTarget> = { delivery: Delivery; target: Target; askedAt: number; end: End };
+/** A delivery in hand: one record, which gains what it lacks for its attempt. Its state is what it has. */
+type DeliveryInHand = {
+  readonly delivery: Delivery;
+  /** Its place in its batch, of which `isInHand` is. */
+  readonly place: number;
+  readonly isInHand: (place: number) => boolean;
+  readonly end: End;
+  target: KnownTarget;
+  /** When its target was looked up, by the monotonic clock. */
+  askedAt: number;
+  /** Since when it waits for its endpoint or a token, by the same clock. */
+  waitsSince: number;
+  admission: GrantedRequest | undefined;
+  /** Stays undefined where its credentials need none. */
+  accessToken: string | undefined;
+  /** Start of its first attempt, in milliseconds since 1970. */
+  beganAt: number;
+};
 
-/** A delivery that may make one request. To be attempted, or its admission ended as unused. */
-type Admitted = LookedUp<DeliveryTarget> & { admission: GrantedRequest };
+const NEW = { waitsSince: 0, admission: undefined, accessToken: undefined };
 
-/** A delivery whose receiver requires an access token, which is not at hand. */
-type Unauthorized = Admitted & { accessToken?: never };
-
-/** A delivery that can be attempted; `accessToken`: present if its credentials need one. */
-type Authorized = Admitted & { accessToken?: string };
+type Admitted = DeliveryInHand & { target: DeliveryTarget; admission: GrantedRequest };
 
 /** After waiting longer in hand, the target is looked up again. */
 const OLD_MS = 100;
+const TAKEN_BACK = noResult(new Error('another process has it'));
 
 /**
- * Takes each delivery from its looked-up target to its end. The step calls `begin`, once for each; the endpoints call back from `admit`,
- * the tokens from `ask`, the receiver from `callEndpoint`. Every path calls `end` once, and ends an admission once: without a request as
- * unused.
+ * Takes each delivery from its looked-up target to its end. Every path ends it once, and its admission: without a request as unused.
  *
- *   begin ──▶ LookedUp ── decide ─┬─ target not known now ──────────▶ failed: it is handled again
- *                ▲                ├─ waits in its room already ─────▶ done, without effects
- *                │                ├─ over, or too old ──────────────▶ done: the record of its end
- *                │                ├─ subscription held ─────────────▶ done: waits in the room of its subscription
- *                │                ├─ key missing ───────────────────▶ done: waits in the broker
- *                │                └─ admit ─┬─ not now ─────────────▶ done: waits in the room of its endpoint
- *                │                          ▼
- *                │                      Admitted ── authorize ─┬─ no token at hand ──▶ Unauthorized ─┬─ none given ──▶ done: a failed attempt (1)
- *                │                          ▲                  ▼                                     │
- *                │ target changed           │ target as it was │                                     ▼ token
- *                └──────── checkAgain ──────┘              Authorized ◀──────────────────────────────┘
- *                              ▲                               │
- *      over 100 ms in hand: ───┘                            attempt ─┬─ row claimed by another ──▶ done, without effects
- *      until admitted, or until                                      └─ result ──▶ done: its record, and the next attempt or the end (2)
- *      the token came
+ *   begin ─▶ decide ─┬─ target not known now ──────▶ away or failed: it is handled again
+ *              ▲     ├─ waits in its room already ─▶ done, without effects
+ *              │     ├─ over, or too old ──────────▶ done: the record of its end
+ *              │     ├─ subscription held ─────────▶ done: waits in the room of its subscription
+ *              │     ├─ key missing ───────────────▶ done: waits in the broker
+ *              │     └─ admit, unless it is admitted there already ─┬─ not now ──▶ done: waits in the room of its endpoint
+ *              │                                                    ▼
+ *              └── looked up again, over 100 ms in hand ──────── advance ◀─ token ─┐
+ *                                                                   ├─ needs one ──┴─ none given ─▶ done: a failed attempt (1)
+ *                                                                   ▼
+ *                                                                attempt ─┬─ in hand no more ─▶ failed, and nothing comes of it
+ *                                                                         └─ result ──────────▶ done: its record, and the next
+ *                                                                                               attempt or the end (2)
  *
- * (1) Or failed, where the fetching of the token failed for a reason of ours; or waits in the room of its endpoint, if the step closes.
- * (2) Or waits in that room without a record, if the fault is our network's; or failed, if the result is an error of ours.
+ * (1) Or away or failed, where the fetching of the token failed for a reason of ours; or waits in the room of its endpoint, if the step closes.
+ * (2) Or waits in that room without a record, if the fault is our network's; or away or failed, without a result.
  */
 class DeliveryHandler {
   readonly #options: DeliverOptions;
@@ -117,121 +133,106 @@ class DeliveryHandler {
     this.#findAgain = microBatch(options.findTargets, { nameOf: (subscription) => subscription });
   }
 
-  begin(lookedUp: LookedUp): void {
-    const { delivery, target } = lookedUp;
-    if (delivery.mayWait && isPresent(target)) void this.#decideUnlessWaiting({ ...lookedUp, target });
-    else this.#decide(lookedUp);
+  begin(inHand: DeliveryInHand): void {
+    const { delivery, target } = inHand;
+    if (delivery.mayWait && isPresent(target)) void this.#decideUnlessWaiting(inHand, target);
+    else this.#decide(inHand);
   }
 
   /**
    * A redelivered delivery may have been put into its room. Queried for those alone that are begun, not for a whole batch: after
    * `retain` the process that attempts a row cannot delete it any more, which repeats in the batch must not cause. Never rejects.
    */
-  async #decideUnlessWaiting(lookedUp: LookedUp<DeliveryTarget>): Promise<void> {
-    const { delivery, target, end } = lookedUp;
+  async #decideUnlessWaiting(inHand: DeliveryInHand, target: DeliveryTarget): Promise<void> {
+    const { delivery } = inHand;
     const { retain, now } = this.#options;
     try {
-      if (await retain(rowKeyOf(delivery, roomFor(delivery, target, now())))) endWith(end, []);
-      else this.#decide(lookedUp);
+      if (await retain(rowKeyOf(delivery, roomFor(delivery, target, now())))) finish(inHand, done([]));
+      else this.#decide(inHand);
     } catch (error) {
-      end({ kind: 'failed', error });
+      finish(inHand, noResult(error));
     }
   }
 
-  /** Ends it without an attempt, or has it attempted once its endpoint takes it. */
-  #decide({ delivery, target: found, askedAt, end }: LookedUp): void {
-    const options = this.#options;
-    // A delivery whose body was erased ends whatever its target is: other code could not tell that the body was erased.
-    const target = delivery.waited?.isForgotten && found instanceof Error ? undefined : found;
-    if (target instanceof Error) return end({ kind: 'failed', error: target });
-    const now = options.now();
-    const room = target && roomFor(delivery, target, now);
-    if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
-      options.onMoved(delivery.waited.room);
-    const over = endWithoutAttempt(delivery, target, options);
-    if (over !== undefined) return endWith(end, recordWithEnd(over));
-    // A delivery without a target has ended.
-    if (target === undefined || room === undefined) return;
-    delivery.room = room;
-    const hold = holdOf(target, now, delivery.byHand);
-    if (hold !== undefined) return endWith(end, [waitHeld(delivery, hold, options)]);
-    if (target.missingKey !== undefined) {
-      options.onKeyMissing(target.missingKey);
-      // A room has a limit, which could end it before the key comes.
-      return endWith(end, [publishWaiting(delivery)]);
+  /** Ends it without an attempt, or has it advance once its endpoint takes it. */
+  #decide(inHand: DeliveryInHand): void {
+    const { delivery, admission: held } = inHand;
+    const { admit, clock } = this.#options;
+    const { room } = delivery;
+    const target = targetOrEnd(inHand, this.#options);
+    if ('kind' in target) return finish(inHand, target);
+    if (held !== undefined) {
+      if (delivery.room?.room === room?.room) return this.#advance(Object.assign(inHand, { target, admission: held }));
+      held.end('unused');
+      Object.assign(inHand, NEW);
     }
-    const requestedAt = options.clock.now();
-    const key = endpointKey(target);
-    options.admit(key, originOf(delivery), (admission) => {
-      if (admission.kind === 'full') endWith(end, [wait(delivery, { why: admission.why })]);
-      else if (options.clock.now() - requestedAt > OLD_MS)
-        void this.#checkAgain({ delivery, target, askedAt, end, admission });
-      else this.#authorize({ delivery, target, askedAt, end, admission });
+    inHand.waitsSince = clock.now();
+    admit(endpointKey(target), originOf(delivery), (admission) => {
+      if (admission.kind === 'full') finish(inHand, done([wait(delivery, { why: admission.why })]));
+      else this.#advance(Object.assign(inHand, { target, admission }));
     });
   }
 
-  /** Waits for an access token if the request needs one and there is none. */
-  #authorize(admitted: Admitted): void {
+  /** Has it attempted, unless it lacks an access token, or has waited for long. */
+  #advance(admitted: Admitted): void {
+    const { clock, tokens } = this.#options;
+    if (clock.now() - admitted.waitsSince > OLD_MS) return void this.#lookUpAgain(admitted);
     const need = tokenNeedOf(admitted.target);
-    if (need === undefined) return this.#attempt(admitted);
-    const accessToken = this.#options.tokens.atHand(need);
-    if (accessToken === undefined) void this.#awaitToken(admitted, need);
-    else this.#attempt({ ...admitted, accessToken });
+    if (need !== undefined) admitted.accessToken ??= tokens.atHand(need);
+    if (need === undefined || admitted.accessToken !== undefined) makeAttempt(admitted, this.#options);
+    else void this.#obtainToken(admitted, need);
   }
 
   /** Never rejects. */
-  async #awaitToken(unauthorized: Unauthorized, need: TokenNeed): Promise<void> {
-    const { delivery, admission, end } = unauthorized;
+  async #obtainToken(admitted: Admitted, need: TokenNeed): Promise<void> {
     const { tokens, clock } = this.#options;
-    const askedAt = clock.now();
+    admitted.waitsSince = clock.now();
     const given = await tokens.ask(need);
-    if (given.kind === 'failed') return failAttempt(unauthorized, given.result, this.#options);
-    if (given.kind === 'error') return fail(unauthorized, given.error);
-    if (given.kind === 'closing') {
-      admission.end('unused');
-      return endWith(end, [wait(delivery, { why: 'full' })]);
-    }
-    const authorized = { ...unauthorized, accessToken: given.token };
-    if (clock.now() - askedAt > OLD_MS) await this.#checkAgain(authorized);
-    else this.#attempt(authorized);
+    if (given.kind === 'token') this.#advance(Object.assign(admitted, { accessToken: given.token }));
+    else if (given.kind === 'none') finish(admitted, given.why);
+    else if (given.kind === 'closing') finish(admitted, done([wait(admitted.delivery, { why: 'full' })]));
+    else endAttempt(begun(admitted, this.#options), given.result, this.#options);
   }
 
-  /** The subscription may have ended, or have another endpoint, since the delivery waits in hand. Never rejects. */
-  async #checkAgain(waited: Authorized): Promise<void> {
-    const { delivery, admission, end, accessToken } = waited;
-    const { clock, now } = this.#options;
+  /** The subscription may have ended, or have another endpoint or credentials, since the delivery waits in hand. Never rejects. */
+  async #lookUpAgain(admitted: Admitted): Promise<void> {
+    const { delivery, target: before, accessToken } = admitted;
+    const { clock } = this.#options;
     const askedAt = clock.now();
-    const target = await this.#findAgain(delivery.subscription).catch(asError);
-    const isSame = isPresent(target) && roomFor(delivery, target, now()).room === delivery.room?.room;
-    if (isSame && target.missingKey === undefined && endWithoutAttempt(delivery, target, this.#options) === undefined) {
-      const admitted = { delivery, target, askedAt, end, admission };
-      const isTokenOf = target.credentials?.guid === waited.target.credentials?.guid;
-      if (accessToken !== undefined && isTokenOf) return this.#attempt({ ...admitted, accessToken });
-      return this.#authorize(admitted);
-    }
-    admission.end('unused');
-    this.#decide({ delivery, target, askedAt, end });
+    const target = await this.#findAgain(delivery.subscription).catch(noResult);
+    const isTokenOf = isPresent(target) && target.credentials?.guid === before.credentials?.guid;
+    const kept = { accessToken: isTokenOf ? accessToken : undefined };
+    this.#decide(Object.assign(admitted, { target, askedAt, waitsSince: clock.now(), ...kept }));
   }
+}
 
-  /** Makes no request for a row that another process may have by now. */
-  #attempt(authorized: Authorized): void {
-    const { delivery, admission, end } = authorized;
-    const { waited } = delivery;
-    if (waited === undefined || this.#options.isClaimed(rowKeyOf(delivery, waited)))
-      return makeAttempt(authorized, this.#options);
-    admission.end('unused');
-    endWith(end, []);
-  }
+/** Returns the target to attempt it at, or how it ends without an attempt. */
+function targetOrEnd({ delivery, target: found }: DeliveryInHand, options: DeliverOptions): DeliveryTarget | Fate {
+  // A delivery whose body was erased ends whatever its target is: other code could not tell that the body was erased.
+  const target = delivery.waited?.isForgotten && isNoResult(found) ? undefined : found;
+  if (isNoResult(target)) return target;
+  const now = options.now();
+  const room = target && roomFor(delivery, target, now);
+  if (delivery.waited !== undefined && (delivery.waited.room !== room?.room || dropReason(target) !== undefined))
+    options.onMoved(delivery.waited.room);
+  const over = endWithoutAttempt(delivery, target, options);
+  if (over !== undefined) return done(recordWithEnd(over));
+  if (target === undefined || room === undefined) throw new Error('a delivery without a target is over');
+  delivery.room = room;
+  const hold = holdOf(target, now, delivery.byHand);
+  if (hold !== undefined) return done([waitHeld(delivery, hold, options)]);
+  if (target.missingKey === undefined) return target;
+  options.onKeyMissing(target.missingKey);
+  // A room has a limit, which could end it before the key comes.
+  return done([publishWaiting(delivery)]);
 }
 
 function roomFor({ subscription, byHand }: Delivery, target: DeliveryTarget, now: number): EndpointRoom {
   return roomOf(target, { subscription, hold: holdOf(target, now, byHand) });
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 function isPresent(target: KnownTarget): target is DeliveryTarget {
-  return target !== undefined && !(target instanceof Error);
+  return target !== undefined && !isNoResult(target);
 }
 
 /** Puts it into the room of its subscription, due when the hold ends or the delivery is too old, whichever is first. */
@@ -239,8 +240,14 @@ function waitHeld(delivery: Delivery, { why, until = Infinity }: Hold, { maxAgeM
   return wait(delivery, { why, afterMs: Math.min(until, tooOldAt(delivery.createdAt, maxAgeMs)) - now() });
 }
 
-function endWith(end: End, caused: readonly Outgoing[]): void {
-  end({ kind: 'done', caused });
+function done(caused: readonly Outgoing[]): Fate {
+  return { kind: 'done', caused };
+}
+
+/** Ends it without a request. */
+function finish({ admission, end }: DeliveryInHand, fate: Fate): void {
+  admission?.end('unused');
+  end(fate);
 }
 
 function originOf(delivery: Delivery): RequestOrigin {
@@ -256,62 +263,50 @@ const STALE_LOOK_UP_MS = 1_000;
 /** Pause before a delivery is tried again; meanwhile others to its endpoint may get through. */
 const EGRESS_PAUSE_MS = 1_000;
 
-/** `beganAt`: start of its first attempt, in milliseconds since 1970. */
-type Begun = Authorized & { beganAt: number };
-
-/** Makes one request. Ends the delivery, and what its endpoint admitted, when that has ended. Throws nothing. */
-function makeAttempt(authorized: Authorized, options: DeliverOptions): void {
-  const { delivery, target, accessToken } = authorized;
+/** Makes one request, unless another process may have the delivery by now. Ends it when that has ended. Throws nothing. */
+function makeAttempt(admitted: Admitted, options: DeliverOptions): void {
+  const { delivery, target, accessToken, place } = admitted;
+  if (!admitted.isInHand(place)) return finish(admitted, TAKEN_BACK);
   const { callbackUrl, verificationToken, signingSecrets, credentials } = target;
   const isLast = retryDelayMs(options.schedule, delivery) === undefined;
-  const begun = asBegun(authorized, options);
   const request = { delivery, callbackUrl, verificationToken, signingSecrets, credentials, accessToken, isLast };
+  begun(admitted, options);
   try {
     options.callEndpoint(request, (result) => {
-      if (result instanceof Error) fail(authorized, result);
-      else endAttempt(begun, result, options);
+      // That there is no result says nothing about the receiver.
+      if (isNoResult(result)) finish(admitted, result);
+      else endAttempt(admitted, result, options);
     });
   } catch (error) {
-    fail(authorized, error);
+    finish(admitted, noResult(error));
   }
 }
 
-/** Ends an attempt whose request cannot be made, as its receiver could not be authenticated to. */
-function failAttempt(unauthorized: Unauthorized, result: AttemptResult, options: DeliverOptions): void {
-  endAttempt(asBegun(unauthorized, options), result, options);
+function begun(admitted: Admitted, { now }: DeliverOptions): Admitted {
+  if (admitted.delivery.attempt === firstAttempt(admitted.delivery)) admitted.beganAt = now();
+  return admitted;
 }
 
-function asBegun(authorized: Authorized, { now }: DeliverOptions): Begun {
-  const { delivery } = authorized;
-  return { ...authorized, beganAt: delivery.attempt === firstAttempt(delivery) ? now() : delivery.beganAt };
-}
-
-function endAttempt(begun: Begun, result: AttemptResult, options: DeliverOptions): void {
-  const { delivery, admission, end } = begun;
+function endAttempt(admitted: Admitted, result: AttemptResult, options: DeliverOptions): void {
+  const { delivery, admission, end } = admitted;
   const { tooMuch } = result;
   const speed = result.isOurs ? 'hung' : responseSpeed(result, options.slowMs);
   admission.end(speed, tooMuch && { ...tooMuch, retryMs: retryDelayMs(options.schedule, delivery) });
-  end(fateOf(result, begun, options));
+  end(fateOf(result, admitted, options));
 }
 
-/** An error says nothing about the receiver. */
-function fail({ admission, end }: Admitted, error: unknown): void {
-  admission.end('unused');
-  end({ kind: 'failed', error });
-}
-
-function fateOf(result: AttemptResult, begun: Begun, options: DeliverOptions): Fate {
+function fateOf(result: AttemptResult, admitted: Admitted, options: DeliverOptions): Fate {
   try {
-    return { kind: 'done', caused: causedBy(result, begun, options) };
+    return done(causedBy(result, admitted, options));
   } catch (error) {
-    return { kind: 'failed', error };
+    return noResult(error);
   }
 }
 
 /** Returns what an attempt causes. */
 function causedBy(
   result: AttemptResult,
-  { delivery, target, askedAt, beganAt }: Begun,
+  { delivery, target, askedAt, beganAt }: Admitted,
   options: DeliverOptions,
 ): Outgoing[] {
   const { isDelivered, isOurs, isHung: _, lostAt: __, tooMuch: ___, ...answer } = result;

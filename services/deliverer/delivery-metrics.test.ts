@@ -133,7 +133,10 @@ describe('the metrics of deliveries', () => {
     const step = new DeliveryMetrics(metrics, { now: () => HOUR_MS }).watch(
       aStep(async () => (_place, end) => void ends.push(end)),
     );
-    const begin = await step.handle([1_000, 2_000, 3_000].map((createdAt) => aDelivery({ createdAt })));
+    const begin = await step.handle(
+      [1_000, 2_000, 3_000].map((createdAt) => aDelivery({ createdAt })),
+      () => true,
+    );
     begin(1, () => undefined);
     expect(await ageIn(metrics)).toBe('3598');
     for (const end of ends) end({ kind: 'done', caused: [] });
@@ -154,7 +157,7 @@ async function oldestAges(deliveries: Delivery[]): Promise<(string | undefined)[
       throw new Error('whatever the end');
     }),
   );
-  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle([delivery])));
+  const handled = Promise.allSettled(deliveries.map((delivery) => step.handle([delivery], () => true)));
   const during = await ageIn(metrics);
   release.resolve();
   await handled;

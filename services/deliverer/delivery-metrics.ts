@@ -1,5 +1,5 @@
 import { firstAttempt, type Delivery } from '@waybell/line/delivery';
-import type { End } from '@waybell/line/messages';
+import { type End, noResult } from '@waybell/line/messages';
 import type { Answer, Outcome, InterfaceName } from '@waybell/line/outcomes';
 import type { Step } from '@waybell/line/run-step';
 import { gaugeOnDemand, type Metrics, HistogramOnDemand, CounterOnDemand } from '@waybell/runtime/metrics';
@@ -53,17 +53,17 @@ export class DeliveryMetrics {
     this.#inHand.set(step.name, inHand);
     return {
       ...step,
-      handle: async (batch) => {
+      handle: async (batch, isInHand) => {
         inHand.asked.add(batch);
         try {
-          const begin = await step.handle(batch);
+          const begin = await step.handle(batch, isInHand);
           return (place, end) => {
             const delivery = batch[place];
             const ended = delivery === undefined ? end : this.#begun(step.name, delivery, end);
             try {
               begin(place, ended);
             } catch (error) {
-              ended({ kind: 'failed', error });
+              ended(noResult(error));
             }
           };
         } finally {

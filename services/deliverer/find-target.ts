@@ -1,10 +1,10 @@
+import { isNoResult, type NoResult, noResult } from '@waybell/line/messages';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { OpenedCredentials, type Credentials } from './credentials/credentials.ts';
 import { hostOf, type Hold } from './endpoints/endpoint.ts';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
-import { Unavailable } from '@waybell/runtime/unavailable';
 
 /** The current subscription of a delivery, not as it was when the delivery was made. */
 export type DeliveryTarget = {
@@ -78,11 +78,8 @@ const TARGETS_WITH_CREDENTIALS = {
              as credentials_sealed, (select key_id from waybell.credentials where guid = t.credentials_guid) as credentials_key_id`),
 };
 
-/**
- * The target of a subscription; undefined if there never was one; or the error for which it is not known: `Unavailable`, or
- * that of secrets that cannot be opened.
- */
-export type KnownTarget = DeliveryTarget | undefined | Error;
+/** The target of a subscription; undefined if there never was one; or why it is not known: its secrets cannot be opened, for example. */
+export type KnownTarget = DeliveryTarget | undefined | NoResult;
 
 /** Finds the targets of subscriptions by their guids, each at the place of its guid. May throw `Unavailable` for all. */
 export type FindTargets = (subscriptions: readonly string[]) => Promise<readonly KnownTarget[]>;
@@ -156,7 +153,7 @@ export function isSameTarget(one: DeliveryTarget | undefined, other: DeliveryTar
 type Opening = { keyRing: KeyRing; credentials: OpenedCredentials };
 
 /** Opens the secrets of each row by itself: one that cannot be opened fails no other subscription. */
-function targetOf(row: TargetRow, { keyRing, credentials: opened }: Opening): DeliveryTarget | Error {
+function targetOf(row: TargetRow, { keyRing, credentials: opened }: Opening): DeliveryTarget | NoResult {
   const target: DeliveryTarget = {
     state: row.state,
     isFeatureOn: row.feature_on,
@@ -177,7 +174,7 @@ function targetOf(row: TargetRow, { keyRing, credentials: opened }: Opening): De
     target.signingSecrets = openSigning(row, keyRing);
     target.verificationToken = token;
   } catch (error) {
-    if (!(error instanceof KeyMissing)) return error instanceof Error ? error : new Error(String(error));
+    if (!(error instanceof KeyMissing)) return noResult(error);
     target.missingKey = error.keyId;
   }
   return target;
@@ -205,8 +202,8 @@ function openSigning(row: TargetRow, keyRing: KeyRing): readonly string[] {
   });
 }
 
-/** Finds a value for each key, at its place; or the error for which that one is not known. */
-type FindMany<V> = (keys: readonly string[]) => Promise<readonly (V | Error)[]>;
+/** Finds a value for each key, at its place; or why that one is not known. */
+type FindMany<V> = (keys: readonly string[]) => Promise<readonly (V | NoResult)[]>;
 
 type LastKnownOptions<V> = {
   maxAgeMs: number;
@@ -236,7 +233,7 @@ export function withLastKnown<V>(
   { maxAgeMs, maxEntries, clock, asLastKnown = (value) => value, isSame = Object.is }: LastKnownOptions<V>,
 ): FindMany<V> {
   const known = forgettingCache<LastAnswer<V>>({ max: maxEntries, unusedMs: maxAgeMs + 1, clock });
-  let away: Unavailable | undefined;
+  let away: NoResult | undefined;
 
   function remember(key: string, value: V, at: number): void {
     const last = known.get(key);
@@ -249,14 +246,14 @@ export function withLastKnown<V>(
     return last === undefined || clock.now() - last.at > maxAgeMs ? undefined : last;
   }
 
-  function allLast(keys: readonly string[], unknown: Unavailable): (V | Unavailable)[] {
+  function allLast(keys: readonly string[], unknown: NoResult): (V | NoResult)[] {
     return keys.map((key) => {
       const last = lastOf(key);
       return last === undefined ? unknown : asLastKnown(last.value);
     });
   }
 
-  async function ask(keys: readonly string[]): Promise<readonly (V | Error)[]> {
+  async function ask(keys: readonly string[]): Promise<readonly (V | NoResult)[]> {
     try {
       const answers = await load(keys);
       away = undefined;
@@ -264,13 +261,14 @@ export function withLastKnown<V>(
       keys.forEach((key, place) => {
         const answer = answers[place];
         // `FindMany` promises an answer for each key.
-        if (!(answer instanceof Error)) remember(key, answer as V, at);
+        if (!isNoResult(answer)) remember(key, answer as V, at);
       });
       return answers;
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error;
-      away = error;
-      return allLast(keys, error);
+      const unknown = noResult(error);
+      if (unknown.kind !== 'away') throw error;
+      away = unknown;
+      return allLast(keys, unknown);
     }
   }
 

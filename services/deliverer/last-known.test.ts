@@ -1,16 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
+import { type NoResult, noResult } from '@waybell/line/messages';
 import { withLastKnown } from './find-target.ts';
 import { endedWithin } from '@waybell/runtime/testing/ended-within';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 
 const away = new Unavailable('postgres', async () => undefined);
+const unknown = { kind: 'away', error: away };
 
 /** A look-up with a given answer or error, and a clock; `find` asks for one key. */
 function aLookUp({ maxAgeMs = 1_000, maxEntries = 10 } = {}) {
   const world = {
     clock: new TurnedClock(),
-    answer: 'first' as string | Error | undefined,
+    answer: 'first' as string | NoResult | undefined,
     error: undefined as Error | undefined,
     hangs: undefined as Promise<void> | undefined,
   };
@@ -84,8 +86,8 @@ describe('withLastKnown', () => {
     await find('a');
     world.error = away;
     world.clock.skipTo(1_001);
-    expect(await find('a')).toBe(away);
-    expect(await find('b')).toBe(away);
+    expect(await find('a')).toEqual(unknown);
+    expect(await find('b')).toEqual(unknown);
   });
 
   test('does not hide an error of the look-up itself', async () => {
@@ -101,25 +103,25 @@ describe('withLastKnown', () => {
     world.error = away;
     expect(await find('a')).toBe('first');
     expect(await find('c')).toBe('first');
-    expect(await find('b')).toBe(away);
+    expect(await find('b')).toEqual(unknown);
   });
 
   test('says for each of several whether it is known: one that is not holds up no other', async () => {
     const { world, find, findMany } = aLookUp();
     for (world.answer of ['of a', 'of b']) await find(world.answer.slice(-1));
     world.error = away;
-    expect(await findMany(['b', 'new', 'a', 'b'])).toEqual(['of b', away, 'of a', 'of b']);
+    expect(await findMany(['b', 'new', 'a', 'b'])).toEqual(['of b', unknown, 'of a', 'of b']);
     const hanging = Promise.withResolvers<void>();
     world.hangs = hanging.promise;
     const found = findMany(['new', 'a']);
-    expect(await endedWithin({ clock: world.clock, limitMs: 250 }, found)).toEqual([away, 'of a']);
+    expect(await endedWithin({ clock: world.clock, limitMs: 250 }, found)).toEqual([unknown, 'of a']);
     hanging.resolve();
   });
 
   test('takes an error of one for no answer of it, and keeps what was so last', async () => {
     const { world, find } = aLookUp();
     await find('a');
-    world.answer = new Error('cannot be opened');
+    world.answer = noResult(new Error('cannot be opened'));
     expect(await find('a')).toBe(world.answer);
     world.error = away;
     expect(await find('a')).toBe('first');
@@ -141,6 +143,6 @@ describe('withLastKnown', () => {
     clock.skipTo(1_900);
     expect(await find(['a'])).toEqual([{ name: 'a', at: 0 }]);
     clock.skipTo(1_901);
-    expect(await find(['a'])).toEqual([away]);
+    expect(await find(['a'])).toEqual([unknown]);
   });
 });

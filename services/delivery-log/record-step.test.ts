@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { WriteOutcomes } from '@waybell/delivery-log/write/write-outcomes';
 import { FLUSH_MS } from '@waybell/line/hand-over/sendings';
 import type { Outcome } from '@waybell/line/outcomes';
-import { causedAtOnce, fatesOf } from '@waybell/line/testing/handled';
+import { fatesOf } from '@waybell/line/testing/handled';
 import { record } from '@waybell/line/testing/told-step';
 import { recordOutcomes, WRITTEN_TOGETHER } from './record-step.ts';
 
@@ -17,20 +17,22 @@ async function written(messages: readonly Outcome[][], refused: readonly (Outcom
     return outcomes.flatMap((outcome) => (refused.includes(outcome) ? [{ outcome, reason: 'too odd' }] : []));
   };
   const fates = await fatesOf(recordOutcomes({ write }), messages);
-  return { batches, caused: fates.map(causedAtOnce) };
+  return { batches, fates };
 }
+
+const DONE = { kind: 'done', caused: [] };
 
 describe('records of messages that come together', () => {
   const messages = [[aRecord(), aRecord()], [aRecord()], [aRecord(), aRecord(), aRecord()]];
 
   test('are written in one go, and cause nothing', async () => {
-    expect(await written(messages, [])).toEqual({ batches: [messages.flat()], caused: [[], [], []] });
+    expect(await written(messages, [])).toEqual({ batches: [messages.flat()], fates: [DONE, DONE, DONE] });
   });
 
   test('have their message rejected, and no other, where one of them is refused', async () => {
-    const { caused } = await written(messages, [messages[2]?.[0], messages[2]?.[2]]);
+    const { fates } = await written(messages, [messages[2]?.[0], messages[2]?.[2]]);
     const detail = '2 of 3 records could not be written; the first: too odd';
-    expect(caused).toEqual([[], [], [{ kind: 'reject', reason: 'unwritable_record', detail }]]);
+    expect(fates).toEqual([DONE, DONE, { kind: 'reject', reason: 'unwritable_record', detail }]);
   });
 
   test('all fail where Postgres takes none', async () => {

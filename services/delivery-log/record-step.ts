@@ -43,7 +43,7 @@ export function recordOutcomes({ write }: RecordOptions): Handler<Outcome[]> {
       const refused = outcomes.flatMap((outcome) => reasons.get(outcome) ?? []);
       if (refused.length === 0) return [];
       const detail = `${refused.length} of ${outcomes.length} records could not be written; the first: ${refused[0]}`;
-      return [reject('unwritable_record', detail)];
+      return reject('unwritable_record', detail);
     });
   });
 }

@@ -3,7 +3,16 @@ import { decodeBody, unpackedBytes, readEvent, type EventLimits } from '@waybell
 import { type Event, keysOf } from '@waybell/events/event';
 import { publishDelivery, type Delivery } from '@waybell/line/delivery';
 import { MOST_MEMBERS } from '@waybell/line/delivery-batch';
-import { reject, type Fate, type Handler, type Message, type Outgoing, type Parse } from '@waybell/line/messages';
+import {
+  noResult,
+  reject,
+  type Fate,
+  type Handler,
+  type Message,
+  type Outgoing,
+  type Parse,
+  type Rejection,
+} from '@waybell/line/messages';
 import type { KeptEvent, Addressed, Routed, Suppression } from '@waybell/line/outcomes';
 import type { SuppressionReason } from '@waybell/line/reasons';
 import { messageGuid, notify, type NotificationTarget, type Notification } from '@waybell/notifications/notification';
@@ -65,7 +74,7 @@ export function routeEvents({ findSubscriptions, now }: RouteEventOptions): Hand
       }
     } catch (error) {
       budget.release(taken);
-      return { kind: 'failed', error };
+      return noResult(error);
     }
   }
 
@@ -209,14 +218,15 @@ function routed(
 }
 
 /** Handles an event that was routed before: returns a record, or a rejection if its guid came with another body. */
-export function repeatEvent({ event }: Arrival, { isSame, at }: { isSame: boolean; at: number }): Outgoing[] {
+export function repeatEvent(
+  { event }: Arrival,
+  { isSame, at }: { isSame: boolean; at: number },
+): Outgoing[] | Rejection {
   if (!isSame) {
-    return [
-      reject(
-        'guid_reused',
-        'an event of this action with this guid, but with another body, was routed before: use a new guid',
-      ),
-    ];
+    return reject(
+      'guid_reused',
+      'an event of this action with this guid, but with another body, was routed before: use a new guid',
+    );
   }
   const outcome = routed(event, { at, deliveries: [], suppressed: [{ reason: 'duplicate' }] });
   return [{ kind: 'outcome', outcome }];

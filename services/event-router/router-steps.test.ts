@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Message } from '@waybell/line/messages';
-import { causedBy } from '@waybell/line/testing/handled';
+import { causedBy, fatesOf } from '@waybell/line/testing/handled';
 import { rejectStray as nameStrayWithin } from './router-steps.ts';
 
 const clock = { sleep: async () => undefined };
 const handle = nameStrayWithin({ maxBytes: 1_000, clock });
-const rejectStray = (stray: Message) => causedBy(handle, stray);
+const rejectStray = (stray: Message) => fatesOf(handle, [stray]);
 
 const aStray = (what: Partial<Message> = {}): Message => ({
   queue: 'waybell.strays',
@@ -53,7 +53,7 @@ describe('rejectStray', () => {
   test('puts back what was rejected before, as it was, and says nothing new of it', async () => {
     const rejected = { reason: 'payload_invalid', detail: '/payload: is missing', at: '2026-11-20T09:30:00.123Z' };
     const death = { reason: 'expired', queue: 'waybell.rejected', isOfPublisher: false, rejected };
-    expect(await rejectStray(aStray({ queue: 'waybell.events.router', death, userId: 'orders' }))).toEqual([
+    expect(await causedBy(handle, aStray({ queue: 'waybell.events.router', death, userId: 'orders' }))).toEqual([
       {
         kind: 'publish',
         exchange: 'waybell.rejected',

@@ -82,13 +82,13 @@ export function rejectStray({
     if (death === undefined) {
       // Waybell's own keys are not typed by hand.
       const hint = exchange === eventsExchange ? hintFor(message, maxBytes) : '';
-      return [reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint}`)];
+      return reject('unroutable', `no queue takes key "${routingKey}" of exchange "${exchange}"${hint}`);
     }
     if (death.rejected !== undefined) {
       await clock.sleep(AGAIN_AFTER_MS);
       return [publishRejectedAgain(message, death.rejected)];
     }
-    return [rejectionOf(death)];
+    return rejectionOf(death);
   });
 }
 

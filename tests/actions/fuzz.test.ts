@@ -65,7 +65,7 @@ const asMessage = (message: Published): Message => ({
 
 async function route(message: Published, subscriptions: Audience['subscriptions']): Promise<string[]> {
   const arrival = read(asMessage(message));
-  if ('kind' in arrival) return told(arrival);
+  if ('kind' in arrival) return [`rejected ${arrival.reason} ${arrival.detail}`];
   const handle = routeEvents({
     findSubscriptions: async (events) =>
       events.map(({ action, receivers }) =>
@@ -81,7 +81,6 @@ async function route(message: Published, subscriptions: Audience['subscriptions'
 
 /** Returns the router's effects, in the words of `Audience.expected`. */
 function told(outgoing: Outgoing): string[] {
-  if (outgoing.kind === 'reject') return [`rejected ${outgoing.reason} ${outgoing.detail}`];
   if (outgoing.kind === 'outcome') {
     if (outgoing.outcome.kind !== 'routed') return [outgoing.outcome.kind];
     const { suppressed } = outgoing.outcome;

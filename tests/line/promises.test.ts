@@ -187,6 +187,28 @@ describe('a crash of the deliverer', () => {
   });
 });
 
+describe('a deliverer that stands still', () => {
+  test('for longer than its claim on a room makes nothing of a request that it had under way there: whoever has it asks again', async () => {
+    let hasAnswered = false;
+    const { line, event } = aLine({
+      receiver: ({ waited }) => {
+        if (waited === undefined) return { status: 'none', afterMs: 60_000 };
+        if (hasAnswered) return { status: 200 };
+        hasAnswered = true;
+        return { status: 500, afterMs: 20 };
+      },
+    });
+    for (let count = 0; count < 5; count += 1) line.publish(event());
+    while (!hasAnswered) await line.runFor(10);
+    const { guid, attempt } = line.requests.find(({ waited }) => waited !== undefined) ?? {};
+    await line.skip(30_000);
+    await line.run();
+    expect(line.requests.filter((each) => each.guid === guid && each.attempt === attempt)).toHaveLength(2);
+    const told = line.outcomes.filter(isAttempted).filter((each) => each.delivery === guid && each.attempt === attempt);
+    expect(told.map(({ kind }) => kind)).toEqual(['delivered']);
+  });
+});
+
 describe('a receiver that never answers', () => {
   const EVENTS = 5;
   const hanging: Receiver = () => ({ status: 'none', afterMs: 60_000 });

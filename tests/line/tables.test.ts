@@ -6,6 +6,7 @@ import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { endGoneIn, noteEndsIn } from '@waybell/deactivator/deactivate';
 import { startSweep, switchOffIn } from '@waybell/deactivator/switch-off';
 import { findTargetsIn, recentlyWellIn, type DeliveryTarget, type KnownTarget } from '@waybell/deliverer/find-target';
+import { isNoResult } from '@waybell/line/messages';
 import type { Deactivated, DeliveryEnd } from '@waybell/line/outcomes';
 import { readOutcomes } from '@waybell/line/outcome-batch';
 import { findSubscriptionsIn, type ActiveSubscription } from '@waybell/event-router/route-event';
@@ -213,7 +214,7 @@ describe('look-ups by key', () => {
 /** Finds one target; throws where its secrets cannot be opened. */
 async function targetOf(ring: KeyRing, guid: string): Promise<DeliveryTarget | undefined> {
   const [found] = await findTargetsIn(deliverer, ring)([guid]);
-  if (found instanceof Error) throw found;
+  if (isNoResult(found)) throw found.error;
   return found;
 }
 
@@ -334,7 +335,7 @@ describe('findTargets', () => {
     const find = findTargetsIn(deliverer, newer);
     const found = async () =>
       (await find([here, elsewhere, ofAnother])).map((target) =>
-        target instanceof Error ? target : target?.credentials?.headers,
+        isNoResult(target) ? target : target?.credentials?.headers,
       );
     expect(await found()).toEqual([undefined, undefined, undefined]);
     await put('gate.test:8443', { headers: { 'X-Key': 'one' } });
@@ -359,7 +360,7 @@ describe('findTargets', () => {
     await change(broken, `verification_token_sealed = '\\x${'00'.repeat(40)}'`);
     const found = await findTargetsIn(deliverer, keyRing)([open, broken, randomUUID(), open]);
     const isOpen: unknown = expect.objectContaining({ verificationToken: `token of ${open}` });
-    expect(found).toEqual([isOpen, expect.any(Error), undefined, isOpen]);
+    expect(found).toEqual([isOpen, { kind: 'failed', error: expect.any(Error) }, undefined, isOpen]);
   });
 
   test('finds the same secrets before, while and after they are put under another key', async () => {
@@ -368,7 +369,7 @@ describe('findTargets', () => {
     const guids = await Promise.all(Array.from({ length: 20 }, () => aSubscription()));
     const find = findTargetsIn(deliverer, keys);
     const tokens = async () =>
-      (await find(guids)).map((target) => (target instanceof Error ? target : target?.verificationToken));
+      (await find(guids)).map((target) => (isNoResult(target) ? target : target?.verificationToken));
     const expected = guids.map((guid) => `token of ${guid}`);
     expect(await tokens()).toEqual(expected);
     let isOver = false;
@@ -482,7 +483,7 @@ test('what ends a subscription, or switches it off, is the same in the tables of
   expect(memory.settle(others)).toBe(off);
   const targets = await findTargetsIn(deliverer, keyRing)(made.map(({ guid }) => guid));
   const shown = (target: KnownTarget) => {
-    if (target === undefined || target instanceof Error) throw new Error('there is no target');
+    if (target === undefined || isNoResult(target)) throw new Error('there is no target');
     const { state, isGone: wasGone, held, account, callbackUrl, verificationToken, isFeatureOn } = target;
     return { state, wasGone, held, account, callbackUrl, verificationToken, isFeatureOn };
   };

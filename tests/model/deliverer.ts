@@ -5,9 +5,9 @@ import { NO_TOKENS } from '@waybell/deliverer/testing/no-tokens';
 import { publishDelivery, publishInstead, type Delivery } from '@waybell/line/delivery';
 import { publishSuspect } from '@waybell/line/hand-over/suspicion';
 import type { StepRules } from '@waybell/line/hand-over/state';
-import { withDelayElapsed, isRejection, type Fate, type Message, type Outgoing } from '@waybell/line/messages';
+import { withDelayElapsed, isRejection, noResult, type Message, type Outgoing } from '@waybell/line/messages';
 import type { Step } from '@waybell/line/run-step';
-import { causedAtOnce } from '@waybell/line/testing/handled';
+import { causedBy } from '@waybell/line/testing/handled';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { aDelivery } from '@waybell/deliverer/testing/delivery';
 import { DELIVERIES, GUIDS, membersOf, storedOf, returned, type Copy, type DeliveryName } from './copies.ts';
@@ -96,19 +96,11 @@ function realStep(config: Config, around: Surroundings, callEndpoint: CallEndpoi
       onAdmitted(hasCapacity ? { kind: 'granted', end: () => undefined } : { kind: 'full', why: 'full' }),
     retain: async () => isWaiting,
     onMoved: () => undefined,
-    isClaimed: () => true,
     onKeyMissing: () => undefined,
     config,
     clock,
     now: clock.now,
   });
-}
-
-/** Handles it as the only one of a batch. */
-async function causedBy({ handle: handler }: Step<Delivery>, delivery: Delivery): Promise<Outgoing[]> {
-  const begin = await handler([delivery]);
-  const fate = await new Promise<Fate>((resolve) => begin(0, resolve));
-  return [...causedAtOnce(fate)];
 }
 
 type HandledAtOnce = Handled & { caused: Outgoing[] };
@@ -119,7 +111,7 @@ async function handle(delivery: Delivery, config: Config, around: Surroundings):
     requests += 1;
     onEnd({ isDelivered: around.isDelivered === true, durationMs: 0 });
   });
-  return { caused: await causedBy(step, delivery), requests };
+  return { caused: [...(await causedBy(step.handle, delivery))], requests };
 }
 
 /** Returns the forms in which its effects may arrive, set aside or taken back meanwhile. */
@@ -161,7 +153,7 @@ const TARGET = {
   signingSecrets: [],
 } as const;
 
-const never: CallEndpoint = (_, onEnd) => onEnd(new Error('nobody calls'));
+const never: CallEndpoint = (_, onEnd) => onEnd(noResult(new Error('nobody calls')));
 
 const SETTINGS = {
   DELIVER_ACTIONS: 'carrier.order.created',

@@ -1,4 +1,5 @@
 /** How what a replica handles may fail: one of a batch, or all of it before anything was begun. */
+import { noResult } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { nameOf, nameOfGuid } from './copies.ts';
 import { fault, type Fault } from './fault.ts';
@@ -23,7 +24,7 @@ function failuresOf(place: Place, running: Running): Fault[] {
   const { name, world } = place;
   const members = [running.member];
   const failed = (error: unknown, change: Partial<World> = {}) =>
-    hearing(withoutRunning(place, members), [{ kind: 'ended', members, fates: [{ kind: 'failed', error }] }], change);
+    hearing(withoutRunning(place, members), [{ kind: 'ended', members, fates: [noResult(error)] }], change);
   const what = nameIn(place, running);
   return [
     fault('throws', `${name} fails with ${what}`, () => failed('a bug', asking(world, running.message, 1))),
@@ -39,7 +40,7 @@ function failuresOf(place: Place, running: Running): Fault[] {
 
 function failuresOfAll(place: Place, asked: Asked<'run'>): Fault[] {
   const members = [...asked.members, ...(asked.repeats ?? [])];
-  const threw = (error: unknown) => () => answered(place, asked, [{ kind: 'threw', members, error }]);
+  const threw = (error: unknown) => () => answered(place, asked, [{ kind: 'threw', members, why: noResult(error) }]);
   const what = subjectOf(place, asked);
   const thrown = fault('throws for all', `${place.name} fails before it begins ${what}`, threw('a bug'));
   if (members.length === 1) return [thrown];

@@ -35,16 +35,16 @@ export function unheardOf(place: Place, running: Running, { isRetained }: { isRe
   );
 }
 
-/** A member that was taken back is not begun. */
+/** No request begins for a member that was taken back before, however late in its batch. */
 function notBegun(place: Place): Move[] {
   const { inFlight, state } = place.replica;
   return inFlight.flatMap((asked) => {
-    if (asked.kind !== 'run' || asked.hasBegun) return [];
+    if (asked.kind !== 'run') return [];
     const members = asked.members.filter((member) => !isInHand({ state }, member));
     if (members.length === 0) return [];
     const fates = members.map((): Fate => ({ kind: 'failed', error: 'another process has it' }));
     const to = () => hearing(withoutRunning(place, members), [{ kind: 'ended', members, fates }]);
-    return [{ label: `${place.name} begins nothing that was taken back`, to }];
+    return [{ label: `${place.name} begins no request of what was taken back`, to }];
   });
 }
 

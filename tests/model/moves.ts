@@ -21,6 +21,7 @@ import {
   hearing,
   renewed,
 } from './world.ts';
+import { noResult } from '@waybell/line/messages';
 import { Unavailable } from '@waybell/runtime/unavailable';
 
 /** Everything that may happen next while nothing goes wrong. */
@@ -164,7 +165,7 @@ export function inRoom(world: World, what: Asked<'put'>['what']): Partial<World>
 
 /** How a replica ends that was told to. */
 
-const OVER = new Unavailable('time', () => Promise.resolve());
+const OVER = noResult(new Unavailable('time', () => Promise.resolve()));
 
 /** It releases the room, which is claimed by its own. */
 function leftBy({ world: { claimed, ranOutOf }, index }: Place): Partial<World> {
@@ -179,7 +180,7 @@ function closingMoves(place: Place): Move[] {
   const ends = () => ({ ...renewed(place), ...leftBy(place) });
   const running = [...state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
   // Their results may still arrive.
-  const cut = () => hearing(place, [{ kind: 'threw', members: running, error: OVER }]);
+  const cut = () => hearing(place, [{ kind: 'threw', members: running, why: OVER }]);
   return [
     ...(running.length === 0 ? [] : [{ label: `${name} ends what is at work`, to: cut }]),
     { label: `${name} gives back what it has, and ends; a new one begins`, to: ends },

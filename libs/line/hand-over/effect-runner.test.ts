@@ -3,7 +3,16 @@ import { createMetrics } from '@waybell/runtime/metrics';
 import { settled, TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { silentLog as log } from '@waybell/runtime/testing/patience';
-import { newSourceId, type Begin, type End, type Message, type Source } from '../messages.ts';
+import {
+  newSourceId,
+  type Begin,
+  type End,
+  type Message,
+  type OnSettled,
+  type PublishError,
+  type Source,
+  Unconfirmed,
+} from '../messages.ts';
 import type { Once } from '../once.ts';
 import { StepReport } from '../step-report.ts';
 import { MemoryBroker } from '../testing/memory-broker.ts';
@@ -36,11 +45,15 @@ class Running {
   ask: (texts: readonly string[]) => Promise<void> = () => Promise.resolve();
   recall: Once['recall'] = async (keys) => keys.map(() => undefined);
   begin: (text: string, end: End) => void = (text, end) => void this.ends.set(text, end);
-  #toConfirm: (() => void)[] = [];
+  /** Sources whose claims are over, of which no timer has told yet. */
+  readonly overdue: Source[] = [];
+  readonly clock = new TurnedClock();
+  #toConfirm: OnSettled[] = [];
+  #isInHand: (text: string) => boolean = () => false;
 
   /** A message's key is the last word of its text, if the step recognises repeats. */
   constructor({ recalls = true } = {}) {
-    const clock = new TurnedClock();
+    const { clock } = this;
     const link = new MemoryLink(new MemoryBroker({ exchanges: [], queues: [] }, clock));
     const step = {
       name: 'step',
@@ -50,7 +63,7 @@ class Running {
       ...(recalls && { once: ONCE }),
     };
     this.runner = new EffectRunner(
-      { ...step, handle: (texts) => this.#handle(texts) },
+      { ...step, handle: (texts, isInHand) => this.#handle(texts, isInHand) },
       {
         clock,
         report: new StepReport(step, { log, metrics, inHand: () => 0 }),
@@ -58,7 +71,7 @@ class Running {
           ...link.asBroker,
           send: (publication, onSettled) => {
             this.told.push(`publish ${textOf(publication)}`);
-            this.#toConfirm.push(() => onSettled(undefined));
+            this.#toConfirm.push((error) => onSettled(error));
           },
         },
         once: {
@@ -67,6 +80,9 @@ class Running {
             return this.recall(keys);
           },
           remember: async (marks) => void this.told.push(`remember ${marks.map(({ key }) => key).join()}`),
+        },
+        expireClaims: () => {
+          for (const source of this.overdue.splice(0)) this.cut(source);
         },
         onUnavailable: ({ dependency }) => void this.told.push(`${dependency} is away`),
         onRedelivered: (isInHand) => void this.told.push(isInHand ? 'what came again is in hand' : 'it is gone'),
@@ -105,12 +121,22 @@ class Running {
     for (const text of texts) this.ends.get(text)?.({ kind: 'done', caused: [delivery(`of ${text}`)] });
   }
 
-  confirm(): void {
-    for (const onSettled of this.#toConfirm.splice(0)) onSettled();
+  /** Whether a request may begin for it. */
+  isInHand(text: string): boolean {
+    return this.#isInHand(text);
   }
 
-  async #handle(texts: readonly string[]): Promise<Begin> {
+  settle(error?: PublishError): void {
+    for (const onSettled of this.#toConfirm.splice(0)) onSettled(error);
+  }
+
+  confirm(): void {
+    this.settle();
+  }
+
+  async #handle(texts: readonly string[], isInHand: (place: number) => boolean): Promise<Begin> {
     this.told.push(`ask ${texts.join()}`);
+    this.#isInHand = (text) => isInHand(texts.indexOf(text));
     await this.ask(texts);
     return (place, end) => {
       const text = texts[place] ?? '';
@@ -178,9 +204,9 @@ describe('what ends', () => {
   test('for want of what is away waits for it, also where that is back in the same turn', async () => {
     const step = new Running();
     await step.begun('one', 'two');
-    step.ends.get('one')?.({ kind: 'failed', error: AWAY });
+    step.ends.get('one')?.({ kind: 'away', error: AWAY });
     expect(await step.said()).toEqual(['postgres is away']);
-    step.ends.get('two')?.({ kind: 'failed', error: AWAY });
+    step.ends.get('two')?.({ kind: 'away', error: AWAY });
     step.runner.apply({ kind: 'back' });
     const again = ['recall one,two', 'ask one,two', 'begin one', 'begin two'];
     expect(await step.said()).toEqual(['postgres is away', ...again]);
@@ -269,19 +295,17 @@ describe('a batch', () => {
     expect(await step.said()).toEqual(['recall one,two', 'ask one,two', 'begin one', 'begin two']);
   });
 
-  test('is begun without those that were taken back while the handler asked, or waited for its turn', async () => {
+  test('is not asked for where it was given back while it waited for its turn', async () => {
     const step = new Running();
     const answer = Promise.withResolvers<void>();
     step.ask = () => answer.promise;
-    const [one] = [step.take('one'), step.take('two')];
-    await step.said();
-    const [three] = [step.take('three'), step.take('four')];
+    await step.begun('one');
+    step.take('two');
     expect(await step.said()).toEqual([]);
-    step.cut(one);
-    step.cut(three);
+    step.runner.apply({ kind: 'closing' });
+    expect(step.runner.cut()).toBe(2);
     answer.resolve();
-    expect(await step.said()).toEqual(['begin two', 'recall four', 'ask four', 'begin four']);
-    expect(step.runner.inHand).toBe(2);
+    expect(await step.said()).toEqual(['give back one', 'give back two']);
   });
 
   test('is not begun once the step has given it back at the end, though the handler still answers', async () => {
@@ -310,9 +334,9 @@ describe('the recall of a batch', () => {
       await answer.promise;
       return KNOWN(keys);
     };
-    const sources = texts.map((text) => step.take(text));
+    for (const text of texts) step.take(text);
     const asked = await step.said();
-    return { step, sources, asked, answer: answer.resolve };
+    return { step, asked, answer: answer.resolve };
   };
 
   test('goes on beside the query, and none is begun before its answer', async () => {
@@ -366,14 +390,6 @@ describe('the recall of a batch', () => {
     expect(await step.said()).toEqual(['acknowledge known', 'recall two', 'ask two', 'begin two']);
   });
 
-  test('may have no answer while its source is taken back: that is not begun', async () => {
-    const { step, sources, answer } = await recalling({}, 'known', 'new', 'gone');
-    for (const source of sources.slice(2)) step.cut(source);
-    answer();
-    expect(await step.said()).toEqual(['acknowledge known', 'begin new']);
-    expect(step.runner.inHand).toBe(1);
-  });
-
   test('may have no answer until the step has given all back: nothing is begun or acknowledged any more', async () => {
     const { step, answer } = await recalling({}, 'known', 'new');
     step.runner.apply({ kind: 'closing' });
@@ -404,6 +420,64 @@ describe('the recall of a batch', () => {
     const step = new Running({ recalls: false });
     step.take('one');
     expect(await step.said()).toEqual(['ask one', 'begin one']);
+  });
+});
+
+describe('a handler that is about to make a request', () => {
+  test('is told whether the message is still in hand: it may have been taken back, or given back at the end', async () => {
+    const step = new Running();
+    const [one] = [step.take('one'), step.take('two')];
+    await step.said();
+    expect(['one', 'two'].map((text) => step.isInHand(text))).toEqual([true, true]);
+    step.cut(one);
+    expect(['one', 'two'].map((text) => step.isInHand(text))).toEqual([false, true]);
+    step.ends.get('one')?.(FAILED);
+    expect(await step.said()).toEqual([]);
+    step.runner.apply({ kind: 'closing' });
+    step.runner.cut();
+    expect([step.isInHand('two'), step.runner.inHand]).toEqual([false, 0]);
+  });
+});
+
+describe('a process that stood still', () => {
+  const waited = { waited: { room: '', why: 'full' } } as const;
+
+  test('makes no request for a row whose claim ended meanwhile, though no timer has told it', async () => {
+    const step = new Running();
+    const one = step.take('one', 'queue', waited);
+    await step.said();
+    step.overdue.push(one);
+    expect(step.isInHand('one')).toBe(false);
+  });
+
+  test('publishes nothing of such a row, and no more what was to be published again', async () => {
+    const step = new Running();
+    const [one, two] = [step.take('one', 'queue', waited), step.take('two', 'queue', waited)];
+    await step.said();
+    step.end('two');
+    expect(await step.said()).toEqual(['publish deliveries of two']);
+    step.settle(new Unconfirmed('its connection broke'));
+    step.end('one');
+    step.overdue.push(one, two);
+    expect(await step.said()).toEqual([]);
+    await step.clock.runFor(1_000);
+    expect([await step.said(), step.runner.inHand]).toEqual([[], 0]);
+  });
+
+  test('publishes nothing again whose time has come before it is told that the claim has ended', async () => {
+    const step = new Running();
+    const [one, two] = [step.take('one', 'queue', waited), step.take('two', 'queue', waited)];
+    await step.said();
+    step.end('one', 'two');
+    await step.said();
+    step.settle(new Unconfirmed('its connection broke'));
+    step.overdue.push(one);
+    await step.clock.runFor(1_000);
+    expect(await step.said()).toEqual(['publish deliveries of two']);
+    step.overdue.push(two);
+    step.confirm();
+    expect(await step.said()).toEqual(['remember two']);
+    expect(step.runner.inHand).toBe(0);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Broker, ConsumeCallbacks } from '../broker.ts';
 import {
   type Handler,
   type Message,
+  noResult,
   type Publication,
   type Source,
   Stalled,
@@ -19,7 +20,7 @@ import type { Once } from '../once.ts';
 import type { StepReport, StepSpans } from '../step-report.ts';
 import { type Gathering, HandlerRuns, TurnGatherer } from './gatherers.ts';
 import { mayBegin, step } from './hand-over.ts';
-import { FLUSH_MS } from './sendings.ts';
+import { FLUSH_MS, isCurrent } from './sendings.ts';
 import { type Effect, emptyState, type Input, type Report, type StepRules } from './state.ts';
 import type { Lane } from './suspicion.ts';
 
@@ -30,6 +31,8 @@ export type HandOverTools<M = unknown> = {
   putDelivery?: (waiting: Waiting) => Promise<void>;
   /** Puts into a room a publication that the broker does not take now. Resolves and rejects likewise. */
   putPublication?: (publication: Publication) => Promise<void>;
+  /** Cuts sources whose claims have ended by now: in a process that stood still, timers are late. Called before each input. */
+  expireClaims?: () => void;
   /** Stores slow members of a batch; if absent, the batch waits for them. */
   storeRunning?: StoreRunning<M>;
   now?: () => number;
@@ -104,6 +107,7 @@ export class EffectRunner<M> {
       gatherer: this.#gatherer,
       clock: tools.clock,
       apply,
+      expireClaims: () => tools.expireClaims?.(),
       onUnavailable: tools.onUnavailable,
       onDone: (message) => tools.spans?.returned(message),
     });
@@ -134,6 +138,7 @@ export class EffectRunner<M> {
   }
 
   apply(input: Input): void {
+    if (input.kind !== 'cut') this.#tools.expireClaims?.();
     for (const effect of step(this.#state, input, this.#rules)) this.#do(effect);
     this.#conditions.check();
   }
@@ -147,7 +152,7 @@ export class EffectRunner<M> {
   cut(): number {
     this.#gatherer.applyEnded();
     const members = [...this.#state.members.values()].filter(({ isRunning }) => isRunning).map(({ id }) => id);
-    this.apply({ kind: 'threw', members, error: new Unavailable('time', () => Promise.resolve()) });
+    this.apply({ kind: 'threw', members, why: noResult(new Unavailable('time', () => Promise.resolve())) });
     return members.length;
   }
 
@@ -234,10 +239,16 @@ export class EffectRunner<M> {
 
   #doLater(effect: Effect<M>, delayMs: number): void {
     this.#tools.clock.after(delayMs, () => {
-      // It may have been put into a room in the meantime.
-      if ('sending' in effect && !this.#state.sendings.has(effect.sending)) return;
+      // Meanwhile it may have been put into a room, or taken back.
+      if ('sending' in effect && !this.#isCurrent(effect.sending))
+        return this.apply({ kind: 'unconfirmed', sending: effect.sending });
       this.#doNow(effect);
     });
+  }
+
+  #isCurrent(sending: number): boolean {
+    this.#tools.expireClaims?.();
+    return isCurrent({ state: this.#state }, sending);
   }
 
   #waitForBroker(): void {

@@ -1,5 +1,5 @@
 /** How a message leaves the step: acknowledged, given back, or forgotten because another process has it. */
-import type { InParts, Outgoing, Rejection } from '../messages.ts';
+import { type InParts, isRejection, type Outgoing, type Rejection } from '../messages.ts';
 import { publishAlone, publishSuspect, failuresAfter, rejectionFor } from './suspicion.ts';
 import { sendAll, sendOne, toSettle } from './sendings.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type Report,
   type SourceInHand,
   addMember,
-  isInHand,
+  mayGoOut,
   type Transition,
 } from './state.ts';
 import type { Mark } from '../once.ts';
@@ -38,16 +38,19 @@ export function settleAll<M>(transition: Transition<M>): void {
 
 /** Whether all that it causes is safe. If not, it goes on, or leaves. */
 function isDone<M>(transition: Transition<M>, member: Member<M>): boolean {
-  const { failure, purpose, parts } = member;
-  // Another process has it, so it cannot be acknowledged.
-  if (member.isAbandoned || (failure !== undefined && !isInHand(transition, member))) close(transition, member);
+  const { failure, purpose } = member;
+  const parts = purpose === 'handle' ? member.parts : undefined;
+  const isLeft = failure !== undefined || parts !== undefined;
+  if (member.isAbandoned || (isLeft && !mayGoOut(transition, member, 'work'))) close(transition, member);
   else if (failure !== undefined) failed(transition, member, failure);
-  else if (purpose === 'handle' && parts !== undefined) return sendNextPart(transition, member, parts);
+  else if (parts !== undefined) return sendNextPart(transition, member, parts);
   else return true;
   return false;
 }
 
-export function send<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function send<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[] | Rejection): void {
+  if (!mayGoOut(transition, member, 'result')) return close(transition, member);
+  if (isRejection(caused)) return rejectIt(transition, member, caused);
   const { once } = transition.rules;
   member.caused = caused;
   tried(transition, member, () => {
@@ -66,8 +69,7 @@ export function sendInParts<M>(transition: Transition<M>, member: Member<M>, par
  * recognise those. Returns whether none is left.
  */
 function sendNextPart<M>(transition: Transition<M>, member: Member<M>, parts: InParts): boolean {
-  if (!isInHand(transition, member)) close(transition, member);
-  else if (transition.state.isClosing) giveBack(transition, member);
+  if (transition.state.isClosing) giveBack(transition, member);
   else {
     const caused = tried(transition, member, () => parts.next() ?? NOTHING_LEFT);
     if (caused === NOTHING_LEFT) {
@@ -113,8 +115,9 @@ function failed<M>(transition: Transition<M>, member: Member<M>, { error }: Fail
 
 export function rejectIt<M>(transition: Transition<M>, member: Member<M>, rejection: Rejection): void {
   member.purpose = 'reject';
-  member.caused = [rejection];
-  tried(transition, member, () => sendAll(transition, member, member.caused));
+  member.caused = [];
+  member.rejection = rejection;
+  tried(transition, member, () => sendAll(transition, member, [rejection]));
 }
 
 export function putAside<M>(transition: Transition<M>, member: Member<M>, failures: number, afterMs = 0): void {
@@ -195,10 +198,9 @@ export function fail<M>(transition: Transition<M>, member: Member<M>, error: unk
 }
 
 function reportOf<M>(member: Member<M>): Report<M> {
-  const { purpose, message, caused } = member;
-  const [rejection] = caused;
+  const { purpose, message, rejection } = member;
   if (purpose === 'send alone') return { kind: 'given back' };
-  if (purpose === 'reject' && rejection?.kind === 'reject') return { kind: 'rejected', message, rejection };
+  if (purpose === 'reject' && rejection !== undefined) return { kind: 'rejected', message, rejection };
   return { kind: 'put aside', message };
 }
 

@@ -3,12 +3,10 @@
  * and when it begins; `TurnGatherer` gathers the ends and confirms of one turn of the event loop, which are applied together.
  */
 import type { Clock, Timer } from '@waybell/runtime/clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Begin, Fate, Handler, Message } from '../messages.ts';
+import type { Unavailable } from '@waybell/runtime/unavailable';
+import { type Begin, type Fate, type Handler, type Message, noResult } from '../messages.ts';
 import type { Once } from '../once.ts';
-import { type Input, isInHand, type State } from './state.ts';
-
-const TAKEN_BACK: Fate = { kind: 'failed', error: new Error('another process has it') };
+import { type Input, mayGoOut, type State } from './state.ts';
 
 type HandlerRunsOptions<M> = {
   handle: Handler<M>;
@@ -19,6 +17,7 @@ type HandlerRunsOptions<M> = {
   gatherer: Pick<TurnGatherer, 'ended' | 'applyEnded'>;
   clock: Clock;
   apply: (input: Input) => void;
+  expireClaims: () => void;
   onUnavailable: (error: Unavailable) => void;
   /** Runs when the handler has reported the message's effects. */
   onDone: (message: Message | undefined) => void;
@@ -39,23 +38,20 @@ export class HandlerRuns<M> {
   }
 
   /** Has the handler ask for all of them beside the recall, then begins each that is no repeat. Never rejects. */
-  async #run(batch: HandlerBatch<M>): Promise<void> {
-    const members = batch.members.filter((member) => this.#isWanted(member));
-    const isWhole = members.length === batch.members.length;
-    const messages = isWhole
-      ? batch.messages
-      : batch.messages.filter((_, place) => members.includes(batch.members[place] ?? 0));
-    if (members.length === 0) return;
+  async #run({ members, messages }: HandlerBatch<M>): Promise<void> {
+    // All that waited for the handler were given back, as the step ends.
+    if (!members.some((member) => this.#isRunning(member))) return;
     const recalled = this.#recall(members);
     try {
-      const begin = await this.#options.handle(messages);
+      const begin = await this.#options.handle(messages, (place) => this.#isInHand(members[place] ?? 0));
       await recalled;
       // Work may be begun from here on: an error is the failure of one member.
-      members.forEach((member, place) => this.#isWanted(member) && this.#begin(begin, place, member));
+      members.forEach((member, place) => this.#isRunning(member) && this.#begin(begin, place, member));
     } catch (error) {
       await recalled;
-      if (error instanceof Unavailable) this.#options.onUnavailable(error);
-      this.#options.apply({ kind: 'threw', members, error });
+      const why = noResult(error);
+      if (why.kind === 'away') this.#options.onUnavailable(why.error);
+      this.#options.apply({ kind: 'threw', members, why });
     }
   }
 
@@ -72,24 +68,27 @@ export class HandlerRuns<M> {
     try {
       begin(place, end);
     } catch (error) {
-      end({ kind: 'failed', error });
+      end(noResult(error));
     }
   }
 
-  /** Whether it is still to be handled: it may be a repeat, or have been given or taken back while it waited for the handler. */
-  #isWanted(id: number): boolean {
+  /** Whether it is still to be handled: it may be a repeat, or have been given back. */
+  #isRunning(id: number): boolean {
+    return this.#options.state.members.get(id)?.isRunning === true;
+  }
+
+  /** Answers the handler where a request begins. */
+  #isInHand(id: number): boolean {
+    this.#options.expireClaims();
     const member = this.#options.state.members.get(id);
-    if (member?.isRunning !== true) return false;
-    if (isInHand(this.#options, member)) return true;
-    this.#end(id, TAKEN_BACK);
-    return false;
+    return member?.isRunning === true && mayGoOut(this.#options, member, 'work');
   }
 
   #end(member: number, fate: Fate): void {
     const { state, gatherer, onDone, onUnavailable } = this.#options;
     if (fate.kind === 'done') onDone(state.members.get(member)?.message);
     gatherer.ended(member, fate);
-    if (fate.kind === 'done' || !(fate.error instanceof Unavailable)) return;
+    if (fate.kind !== 'away') return;
     onUnavailable(fate.error);
     // The dependency may be back before this turn is over, and nothing else would run the message again.
     gatherer.applyEnded();

@@ -242,6 +242,18 @@ describe('what is not confirmed', () => {
     expect(step.sent('next', 'unconfirmed')).toEqual(['forget 1']);
   });
 
+  test.each<[string, (step: ToldStep) => string[]]>([
+    ['its queue stalls', (step) => step.sent('next', 'stalled')],
+    ['its queue is missing', (step) => step.sent('next', 'unbound')],
+    ['the broker blocks', (step) => step.apply({ kind: 'broker', is: 'blocked' })],
+  ])('is put into no room, where %s, once another process has the message', (_, happens) => {
+    const step = new ToldStep();
+    step.take(1, 'one');
+    step.returned('one', to('next'));
+    step.apply({ kind: 'cut', source: 1 });
+    expect(happens(step)).toEqual(['forget 1']);
+  });
+
   test('is sent again though the messages are gone, if it is records, until the step is to end', () => {
     const step = new ToldStep();
     step.take(1, 'one');

@@ -38,7 +38,6 @@
  * that is away. Any other error is a bug or a poisonous message: the message goes to the suspects lane, and its neighbours pass
  * (`suspicion.ts`).
  */
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { isDeliveryBatch, rejectBatch } from '../delivery-batch.ts';
 import { type Fate, isRejection } from '../messages.ts';
 import {
@@ -61,7 +60,7 @@ import {
   type Arrived,
   type Effect,
   type Input,
-  isInHand,
+  mayGoOut,
   type Member,
   membersOf,
   newSource,
@@ -218,44 +217,36 @@ function ended<M>(transition: Transition<M>, id: number, fate: Fate | undefined)
   if (fate === undefined) return;
   if (member === undefined || !member.isRunning) return endIgnored(fate);
   member.isRunning = false;
-  if (isAnothersRow(transition, member)) {
-    endIgnored(fate);
-    return close(transition, member);
+  switch (fate.kind) {
+    case 'done':
+      return 'next' in fate.caused
+        ? sendInParts(transition, member, fate.caused)
+        : send(transition, member, fate.caused);
+    case 'reject':
+      return send(transition, member, fate);
+    case 'away':
+      return dependencyAway(transition, [member]);
+    case 'failed':
+      return fail(transition, member, fate.error);
   }
-  if (fate.kind === 'failed') return failed(transition, member, fate.error);
-  const { caused } = fate;
-  if ('next' in caused) sendInParts(transition, member, caused);
-  else send(transition, member, caused);
 }
 
-/**
- * True if it waited in a room that another process has claimed: that process makes the attempt, so this member has no effects.
- */
-function isAnothersRow<M>(transition: Transition<M>, member: Member<M>): boolean {
-  return member.message.waited !== undefined && !isInHand(transition, member);
-}
-
-/** Ends the parts of a fate that is ignored: its member was given back, belongs to another process, or has ended before. */
+/** Ends the parts of a fate that is ignored: its member was given back, or has ended before. */
 function endIgnored(fate: Fate): void {
   if (fate.kind === 'done' && 'next' in fate.caused) fate.caused.end();
 }
 
 /** Halves a batch that throws until the one that throws is alone. */
-function threw<M>(transition: Transition<M>, { members: ids, error }: Input & { kind: 'threw' }): void {
+function threw<M>(transition: Transition<M>, { members: ids, why }: Input & { kind: 'threw' }): void {
   // Others were given back meanwhile, or are repeats; one of those may be why it threw.
   const members = membersOf(transition, ids).filter(({ isRunning }) => isRunning);
   for (const member of members) member.isRunning = false;
   const [first] = members;
   if (first === undefined) return;
-  if (error instanceof Unavailable) return dependencyAway(transition, members);
-  if (ids.length === 1) return fail(transition, first, error);
+  if (why.kind === 'away') return dependencyAway(transition, members);
+  if (ids.length === 1) return fail(transition, first, why.error);
   const half = Math.ceil(members.length / 2);
   for (const some of [members.slice(0, half), members.slice(half)]) beginAlone(transition, some);
-}
-
-function failed<M>(transition: Transition<M>, member: Member<M>, error: unknown): void {
-  if (error instanceof Unavailable) dependencyAway(transition, [member]);
-  else fail(transition, member, error);
 }
 
 function dependencyAway<M>(transition: Transition<M>, members: readonly Member<M>[]): void {
@@ -274,7 +265,7 @@ function mayRun<M>(transition: Transition<M>, members: readonly Member<M>[]): Me
   const batch: Member<M>[] = [];
   // The list may grow during the loop, by twins of those that are closed.
   for (const member of members) {
-    if (!isInHand(transition, member)) close(transition, member);
+    if (!mayGoOut(transition, member, 'work')) close(transition, member);
     else if (state.isClosing || state.outage === 'long') giveBack(transition, member);
     else {
       if (!mayBegin(transition) && state.outage === 'none') {

@@ -15,8 +15,8 @@ import { charactersOf, END_CHARACTERS, publishEnds, publishOutcomes } from '../o
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import {
   type BufferedRecord,
-  isInHand,
   type Leaving,
+  mayGoOut,
   type Member,
   type Sending,
   type Share,
@@ -27,7 +27,11 @@ import { publishRejected } from './suspicion.ts';
 const LONGEST_DETAIL = 1_000;
 
 /** Sends all effects of a message. Settles the member when none is under way any more. */
-export function sendAll<M>(transition: Transition<M>, member: Member<M>, caused: readonly Outgoing[]): void {
+export function sendAll<M>(
+  transition: Transition<M>,
+  member: Member<M>,
+  caused: readonly (Outgoing | Rejection)[],
+): void {
   // Counts the loop itself, so that the member is not settled before all are under way.
   member.underWay += 1;
   try {
@@ -37,7 +41,7 @@ export function sendAll<M>(transition: Transition<M>, member: Member<M>, caused:
   }
 }
 
-function sendAny<M>(transition: Transition<M>, member: Member<M>, outgoing: Outgoing): void {
+function sendAny<M>(transition: Transition<M>, member: Member<M>, outgoing: Outgoing | Rejection): void {
   if (outgoing.kind === 'reject') sendRejection(transition, member, outgoing);
   else if (outgoing.kind === 'outcome') bufferOutcome(transition, member, outgoing.outcome);
   else if (outgoing.kind === 'end') bufferEnd(transition, member, outgoing.end);
@@ -154,7 +158,8 @@ export function sendOne<M>(
  */
 export function putAll<M>(transition: Transition<M>): void {
   for (const sending of transition.state.sendings.values()) {
-    if (!sending.isPut && bypassesBroker(transition, sending)) put(transition, sending, 0);
+    if (!sending.isPut && bypassesBroker(transition, sending) && remains(transition, sending))
+      put(transition, sending, 0);
   }
 }
 
@@ -168,19 +173,15 @@ export function unconfirmed<M>(transition: Transition<M>, id: number): void {
   const sending = noteAnswer(transition, id);
   if (sending === undefined) return;
   if (mayBeDropped(transition, sending)) return confirmed(transition, id);
-  if (isWanted(transition, sending)) {
-    leaveOut(transition, sending, ({ member }) => !isMemberInHand(transition, member));
-    sending.failures += 1;
-    return ask(transition, sending, backoffMs(BACKOFF, sending.failures));
-  }
-  giveUp(transition, sending, (member) => (member.isAbandoned = true));
+  sending.failures += 1;
+  if (remains(transition, sending)) ask(transition, sending, backoffMs(BACKOFF, sending.failures));
 }
 
 /** Puts it into a room, as its queue confirms nothing; sends it again if no room may take it. */
 export function stalled<M>(transition: Transition<M>, id: number): void {
   const sending = transition.state.sendings.get(id);
   if (sending === undefined || !mayPut(transition, sending)) return unconfirmed(transition, id);
-  if (noteAnswer(transition, id) !== undefined) put(transition, sending, 0);
+  if (noteAnswer(transition, id) !== undefined && remains(transition, sending)) put(transition, sending, 0);
 }
 
 /** Puts an unroutable publication into a room, as a binding may come. Fails the members if none may take it or the refusal is final. */
@@ -188,8 +189,15 @@ export function refused<M>(transition: Transition<M>, id: number, error: unknown
   const sending = noteAnswer(transition, id);
   if (sending === undefined) return;
   if (mayBeLost(sending)) return confirmed(transition, id);
-  if (mayPut(transition, sending) && error instanceof Unroutable) return put(transition, sending, 0);
-  giveUp(transition, sending, (member) => (member.failure ??= { error }));
+  if (!mayPut(transition, sending) || !(error instanceof Unroutable))
+    giveUp(transition, sending, (member) => (member.failure ??= { error }));
+  else if (remains(transition, sending)) put(transition, sending, 0);
+}
+
+/** Whether a sending is as it may go out now. False: `unconfirmed` leaves out what may not, or gives it up. */
+export function isCurrent<M>(transition: Pick<Transition<M>, 'state'>, id: number): boolean {
+  const sending = transition.state.sendings.get(id);
+  return sending !== undefined && leftOut(transition, sending).length === 0;
 }
 
 function start<M>(
@@ -240,13 +248,26 @@ function mayBeDropped<M>({ state }: Transition<M>, sending: Sending): boolean {
   );
 }
 
-/**
- * Sends publications only while a message that caused them is in hand. Records go out even if it no longer is: the work was done.
- */
-function isWanted<M>(transition: Transition<M>, { shares }: Sending): boolean {
-  if (shares.some(({ characters }) => characters > 0) && !transition.state.isClosing) return true;
-  return shares.some(({ member }) => isMemberInHand(transition, member));
+/** Whether something of it is to go out again. The members for which it may not are abandoned. */
+function remains<M>(transition: Transition<M>, sending: Sending): boolean {
+  const out = leftOut(transition, sending);
+  const isAny = out.length < sending.shares.length;
+  if (!isAny) giveUp(transition, sending, abandon);
+  else if (out.length > 0) leaveOut(transition, sending, out);
+  return isAny;
 }
+
+/** The shares that are not to go out again. Records are one body: all of them go, or none. */
+function leftOut<M>(transition: Pick<Transition<M>, 'state'>, { shares }: Sending): Share[] {
+  const out = shares.filter(({ member: id, characters }) => {
+    const member = transition.state.members.get(id);
+    return member === undefined || !mayGoOut(transition, member, characters > 0 ? 'record' : 'work');
+  });
+  const isOneBody = shares.some(({ characters }) => characters > 0);
+  return isOneBody && out.length < shares.length ? [] : out;
+}
+
+const abandon = (member: Pick<Member<unknown>, 'isAbandoned'>): boolean => (member.isAbandoned = true);
 
 /** Returns the sending, unless another request for it is still unanswered. */
 function noteAnswer<M>({ state }: Transition<M>, id: number): Sending | undefined {
@@ -257,14 +278,12 @@ function noteAnswer<M>({ state }: Transition<M>, id: number): Sending | undefine
 }
 
 /** Removes deliveries from a sending that is to be sent again: another process has their messages, and will send them itself. */
-function leaveOut<M>(transition: Transition<M>, sending: Sending, isOut: (share: Share) => boolean): void {
-  const out = sending.shares.filter((share) => share.publication !== undefined && isOut(share));
-  if (out.length === 0) return;
+function leaveOut<M>(transition: Transition<M>, sending: Sending, out: readonly Share[]): void {
   sending.shares = sending.shares.filter((share) => !out.includes(share));
   const rest = sending.shares.flatMap(({ publication }) => (publication === undefined ? [] : [{ publication }]));
   // The remaining deliveries fit into one message, as all of them did.
   sending.what = joinDeliveries(rest)[0]?.publication ?? sending.what;
-  giveUpShares(transition, out, (member) => (member.isAbandoned = true));
+  giveUpShares(transition, out, abandon);
 }
 
 function giveUp<M>(transition: Transition<M>, { id, shares }: Sending, mark: (member: Member<M>) => unknown): void {
@@ -306,9 +325,4 @@ export function toSettle<M>({ settled }: Transition<M>, member: Member<M>): void
   if (member.isSettling) return;
   member.isSettling = true;
   settled.push(member);
-}
-
-function isMemberInHand<M>(transition: Transition<M>, id: number): boolean {
-  const member = transition.state.members.get(id);
-  return member !== undefined && isInHand(transition, member);
 }

@@ -3,7 +3,17 @@
  * them the `Transition`: one input being applied, and the results that it has so far.
  */
 import type { BrokerState } from '../broker.ts';
-import type { Fate, InParts, Message, Outgoing, Parse, Publication, Rejection, Waiting } from '../messages.ts';
+import type {
+  Fate,
+  InParts,
+  Message,
+  NoResult,
+  Outgoing,
+  Parse,
+  Publication,
+  Rejection,
+  Waiting,
+} from '../messages.ts';
 import type { Mark, OncePolicy } from '../once.ts';
 import type { DeliveryEnd, Outcome } from '../outcomes.ts';
 import type { Lane } from './suspicion.ts';
@@ -65,6 +75,7 @@ export type Member<M> = {
   /** The purpose of its effects under way. */
   purpose: 'handle' | 'reject' | 'put aside' | 'send alone';
   caused: readonly Outgoing[];
+  rejection?: Rejection;
   /** The parts still to send, for effects in parts. */
   parts?: InParts;
   /** Number of its effects not yet known to be safe. */
@@ -156,7 +167,7 @@ export type Input =
   | { kind: 'recalled'; members: readonly number[]; known: readonly (string | undefined)[] }
   | { kind: 'ended'; members: readonly number[]; fates: readonly Fate[] }
   /** The handler threw for all of them, before anything was begun for any. */
-  | { kind: 'threw'; members: readonly number[]; error: unknown }
+  | { kind: 'threw'; members: readonly number[]; why: NoResult }
   | { kind: 'confirmed'; sendings: readonly number[] }
   | { kind: 'unconfirmed'; sending: number }
   /** Its queue confirms nothing for now, so it was not sent. */
@@ -262,8 +273,24 @@ export function addMember<M>({ state }: Transition<M>, source: number, lane: Lan
 
 const NOTHING: readonly Outgoing[] = [];
 
-export function isInHand<M>({ state }: Pick<Transition<M>, 'state'>, { source }: Member<M>): boolean {
-  return state.sources.get(source)?.isInHand === true;
+/**
+ * Whether something of a member may go out of this process. No other code asks whether the member's message is still this process's:
+ * each effect passes here, each time that it is to go out.
+ *
+ * | its source was taken back | a message of a queue | a row of a room |
+ * |---|---|---|
+ * | `work`: its work begins or goes on; itself to another queue; a publication again | no: whoever has it does that | no |
+ * | `result`: all that its work caused, for the first time | yes: the work is done, and remembered | no: whoever has it makes the attempt, and two would be retried |
+ * | `record`: a record or end again | until the step ends: the work is on record | likewise |
+ */
+export function mayGoOut<M>(
+  { state }: Pick<Transition<M>, 'state'>,
+  { source, message }: Member<M>,
+  what: 'work' | 'result' | 'record',
+): boolean {
+  if (state.sources.get(source)?.isInHand === true) return true;
+  if (what === 'result') return message.waited === undefined;
+  return what === 'record' && !state.isClosing;
 }
 
 /** The members of these ids that are still in the step. */

@@ -7,6 +7,7 @@ import {
   type InParts,
   isRejection,
   type Message,
+  type NoResult,
   type Outgoing,
   type Publication,
   type Recorded,
@@ -25,7 +26,7 @@ const FINGERPRINT = '1';
 const AWAY = new Unavailable('postgres', () => Promise.resolve());
 export const FAILED = { kind: 'failed', error: new Error('a bug') } satisfies Fate;
 /** The result of a handler whose dependency is away. */
-export const LACKING = { kind: 'failed', error: AWAY } satisfies Fate;
+export const LACKING = { kind: 'away', error: AWAY } satisfies Fate;
 
 /** A message is its text; the last word is its key. One that is told of as a repeat says so. */
 const RULES: StepRules<string> = {
@@ -151,8 +152,8 @@ export class ToldStep {
   }
 
   /** The handler rejects for all of these. */
-  threwForAll(texts: readonly string[], { error }: { error: unknown } = FAILED): string[] {
-    return this.apply({ kind: 'threw', members: texts.map((text) => this.#member(text)), error });
+  threwForAll(texts: readonly string[], why: NoResult = FAILED): string[] {
+    return this.apply({ kind: 'threw', members: texts.map((text) => this.#member(text)), why });
   }
 
   remembered(...texts: string[]): string[] {

@@ -117,7 +117,10 @@ describe('a failure', () => {
       return issued('one');
     };
     const { tokens } = someTokens({ clock: new TurnedClock(), fetch });
-    expect(await tokens.ask(NEED)).toMatchObject({ kind: 'error', error: { message: 'no way out' } });
+    expect(await tokens.ask(NEED)).toMatchObject({
+      kind: 'none',
+      why: { kind: 'failed', error: { message: 'no way out' } },
+    });
     isAway = false;
     expect(await tokens.ask(NEED)).toEqual(given('one'));
   });

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isNoResult, type NoResult, noResult } from '@waybell/line/messages';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 import { type Log, throttledWarning } from '@waybell/runtime/log';
@@ -12,12 +13,12 @@ import { excerpt } from '../request/trace.ts';
 import type { Credentials } from './credentials.ts';
 
 /**
- * A token; or why there is none: as the result of an attempt, as the error for which there is no result, or as this process ends.
+ * A token; or why there is none: as the result of an attempt, as why there is no result, or as this process ends.
  */
 export type GivenToken =
   | { kind: 'token'; token: string }
   | { kind: 'failed'; result: AttemptResult }
-  | { kind: 'error'; error: Error }
+  | { kind: 'none'; why: NoResult }
   | { kind: 'closing' };
 
 export type AccessTokensOptions = {
@@ -123,7 +124,7 @@ export class AccessTokens implements Disposable {
       };
       this.#waits.add(end);
       if (this.#closing.signal.aborted) queueMicrotask(() => end({ kind: 'closing' }));
-      else this.#obtain(need, known).then(end, (error: unknown) => end({ kind: 'error', error: asError(error) }));
+      else this.#obtain(need, known).then(end, (error: unknown) => end({ kind: 'none', why: noResult(error) }));
     });
     return known.fetching;
   }
@@ -170,8 +171,6 @@ export class AccessTokens implements Disposable {
   }
 }
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 type Fetch = AccessTokensOptions['fetch'];
 type FetchResult = FetchedToken['kind'] | 'failed';
 type FetchWatch = { metrics: Metrics; log: Log; clock: Pick<Clock, 'now'> };
@@ -214,17 +213,17 @@ export function renewingRefused(callEndpoint: CallEndpoint, tokens: Pick<AccessT
     if (accessToken === undefined || need === undefined || credentials === undefined)
       return callEndpoint(request, onEnd);
     callEndpoint(request, (ended) => {
-      if (ended instanceof Error || ended.status !== UNAUTHORIZED) return onEnd(ended);
+      if (isNoResult(ended) || ended.status !== UNAUTHORIZED) return onEnd(ended);
       void tokens.renew(need, accessToken).then((renewed) => {
         if (renewed === undefined || renewed.kind === 'closing') return onEnd(ended);
         if (renewed.kind === 'failed') return onEnd(renewed.result);
-        if (renewed.kind === 'error') return onEnd(renewed.error);
+        if (renewed.kind === 'none') return onEnd(renewed.why);
         try {
           // Its answer may still name the token that it refused.
           const knowing = { ...credentials, secrets: [...credentials.secrets, accessToken] };
           callEndpoint({ ...request, credentials: knowing, accessToken: renewed.token }, onEnd);
         } catch (error) {
-          onEnd(error instanceof Error ? error : new Error(String(error)));
+          onEnd(noResult(error));
         }
       });
     });

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import type { AxiosResponse } from 'axios';
+import { type NoResult, noResult } from '@waybell/line/messages';
 import type { Answer } from '@waybell/line/outcomes';
 import type { FailureReason } from '@waybell/line/reasons';
 import { type CallbackHeaders, shownUrl } from '@waybell/notifications/callback';
@@ -29,12 +30,12 @@ export type RequestMade = {
 
 export type Observing = { routes: OwnRoutes; clock: Pick<Clock, 'now'>; now: () => number };
 
-/** Reads the result of a request that was answered. Never throws: an error of the reading itself is returned. */
+/** Reads the result of a request that was answered. Never throws. */
 export function resultOf(
   { status, data }: AxiosResponse<string>,
   sent: RequestMade,
   { routes, clock, now }: Observing,
-): AttemptResult | Error {
+): AttemptResult | NoResult {
   const { connection, restHeaders, location } = sent.trace;
   try {
     if (connection?.ip !== undefined) routes.reached(connection.ip);
@@ -46,7 +47,7 @@ export function resultOf(
     if (data !== '') result.body = masked(textOfPage(data).slice(0, sent.limits.keptBytes), secretsIn(sent));
     return result;
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return noResult(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Delivery } from '@waybell/line/delivery';
+import type { NoResult } from '@waybell/line/messages';
 import type { Answer } from '@waybell/line/outcomes';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { TooMuch } from '../endpoints/endpoint.ts';
@@ -32,5 +33,5 @@ export type AttemptResult = Answer & {
   isHung?: true;
 };
 
-/** Called once, when a request has ended: with its result, or with the error for which it has none. */
-export type OnAttempted = (ended: AttemptResult | Error) => void;
+/** Called once, when a request has ended: with its result, or with why it has none. */
+export type OnAttempted = (ended: AttemptResult | NoResult) => void;

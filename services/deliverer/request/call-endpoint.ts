@@ -1,4 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
+import { isNoResult, noResult } from '@waybell/line/messages';
 import type { InterfaceName } from '@waybell/line/outcomes';
 import { callbackHeaders, type CallbackHeaders } from '@waybell/notifications/callback';
 import { ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
@@ -120,7 +121,7 @@ export function openEndpoints(options: EndpointOptions): OpenedEndpoints {
     };
     dispatchByAxios(throughUndici(pools, sent)).then(
       (response) => onEnd(resultOf(response, sent, observing)),
-      (error: unknown) => failureOf(error, sent, observing).then(onEnd, onEnd),
+      (error: unknown) => failureOf(error, sent, observing).then(onEnd, failing(onEnd)),
     );
   };
   const callTraced = tracer === undefined ? callOnce : withAttemptSpans(callOnce, { tracer, clock });
@@ -232,13 +233,15 @@ function callingTokenUrls({ pools, observing, userAgent, clock }: CallTokenUrlOp
     try {
       const response = await dispatchByAxios(throughUndici(pools, sent));
       const result = resultOf(response, sent, observing);
-      if (result instanceof Error) throw result;
+      if (isNoResult(result)) throw result.error;
       return { result, body: response.data };
     } catch (error) {
       return { result: await failureOf(error, sent, observing), body: '' };
     }
   };
 }
+
+const failing = (onEnd: OnAttempted) => (error: unknown) => onEnd(noResult(error));
 
 export type JudgeOwnFaultOptions = {
   callEndpoint: (request: AttemptRequest, onEnd: OnAttempted) => void;
@@ -253,11 +256,11 @@ export function judgeOwnFault({ callEndpoint, egress, clock }: JudgeOwnFaultOpti
   return (request, onEnd) => {
     const startedAt = clock.now();
     callEndpoint(request, (ended) => {
-      if (ended instanceof Error) return onEnd(ended);
+      if (isNoResult(ended)) return onEnd(ended);
       const { callbackUrl, delivery, isLast } = request;
       const hasWaited = delivery.waited?.why === 'egress';
       const judged = judge(ended, { origin: hostOf(callbackUrl), startedAt, isLast, hasWaited }, egress);
-      if (judged instanceof Promise) judged.then(onEnd, onEnd);
+      if (judged instanceof Promise) judged.then(onEnd, failing(onEnd));
       else onEnd(judged);
     });
   };

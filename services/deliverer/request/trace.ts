@@ -9,6 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { firstAttempt } from '@waybell/line/delivery';
+import { isNoResult } from '@waybell/line/messages';
 import type { Answer } from '@waybell/line/outcomes';
 import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
@@ -84,8 +85,8 @@ export function withAttemptSpans(callOnce: CallOnce, { tracer, clock }: AttemptS
     const delivery = { ...request.delivery, traceparent: traceparentOf(span) };
     try {
       callOnce({ ...request, delivery }, noted, (ended) => {
-        if (!(ended instanceof Error)) span.setAttributes(answerOf(ended));
-        end(ended instanceof Error ? 'unavailable' : ended.reason);
+        if (!isNoResult(ended)) span.setAttributes(answerOf(ended));
+        end(isNoResult(ended) ? 'unavailable' : ended.reason);
         onEnd(ended);
       });
     } catch (error) {

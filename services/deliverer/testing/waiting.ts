@@ -158,8 +158,10 @@ export class ADeliverer {
     for (const listener of this.#listeners) listener(state);
   }
 
-  holds(row: WaitingRow): boolean {
-    return this.flow.rules.isClaimed(row);
+  /** Whether a row of that name is in hand, by its clock. */
+  holds(name: string): boolean {
+    this.flow.tools.expireClaims();
+    return this.#ends.has(name);
   }
 
   /** Ends as a process that is told to: takes no more, finishes what is in hand, and releases its rooms. */

@@ -61,6 +61,8 @@ export class ClaimedRooms {
   readonly #rooms = new Map<string, RoomInHand>();
   /** Number of rooms by account. */
   readonly #accounts = new Map<string, number>();
+  /** No claim ends before. */
+  #firstEnd = Infinity;
   #watch: Timer | undefined;
 
   constructor(options: ClaimedRoomsOptions) {
@@ -112,7 +114,7 @@ export class ClaimedRooms {
     const claimed = await this.#options.store.claim(claim);
     this.expire();
     const rooms = claimed.map((room) => this.#update(room, askedAt) ?? this.#add(room, askedAt));
-    this.expire();
+    this.#checkEnds();
     return rooms;
   }
 
@@ -140,22 +142,23 @@ export class ClaimedRooms {
 
   /** Loses the rooms whose claim has ended. */
   expire(): void {
-    const now = this.#options.clock.now();
-    let next = Infinity;
-    for (const claimed of this.all()) {
-      if (claimed.until <= now) this.#lose(claimed);
-      else next = Math.min(next, claimed.until);
-    }
-    if (next === Infinity || this.#watch !== undefined) return;
-    this.#watch = this.#options.clock.after(next - now, () => {
-      this.#watch = undefined;
-      this.expire();
-    });
-    this.#watch.unref();
+    if (this.#options.clock.now() >= this.#firstEnd) this.#checkEnds();
   }
 
   close(): void {
     this.#watch?.[Symbol.dispose]();
+  }
+
+  #checkEnds(): void {
+    const { clock } = this.#options;
+    const now = clock.now();
+    for (const claimed of this.all()) if (claimed.until <= now) this.#lose(claimed);
+    this.#firstEnd = Infinity;
+    for (const { until } of this.all()) this.#firstEnd = Math.min(this.#firstEnd, until);
+    this.#watch?.[Symbol.dispose]();
+    if (this.#firstEnd === Infinity) return;
+    this.#watch = clock.after(this.#firstEnd - now, () => this.#checkEnds());
+    this.#watch.unref();
   }
 
   #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): RoomInHand | undefined {

@@ -294,13 +294,12 @@ describe('a claim', () => {
   test('that could not be renewed holds nothing when it is over, before any other may have it', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
-    const row = aRow('one');
-    await some.store.put([row]);
+    await some.store.put([aRow('one')]);
     await some.clock.runFor(1_000);
     some.waiting.isAway = true;
-    expect(one.holds(row)).toBe(true);
+    expect(one.holds('one')).toBe(true);
     await some.clock.runFor(CLAIM_MS);
-    expect([one.cut, one.holds(row)]).toEqual([['one'], false]);
+    expect([one.cut, one.holds('one')]).toEqual([['one'], false]);
     some.waiting.isAway = false;
     one.taken.get('one')?.acknowledge();
     await some.clock.runFor(1);
@@ -310,19 +309,32 @@ describe('a claim', () => {
   test('is known to be over at once by a process that stood still', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
-    const row = aRow('one');
-    await some.store.put([row]);
+    await some.store.put([aRow('one')]);
     await some.clock.runFor(1_000);
     one.isFrozen = true;
     const other = some.start();
     await some.clock.runFor(2 * CLAIM_MS);
     expect(other.names).toEqual(['one']);
-    expect(one.holds(row)).toBe(false);
+    expect(one.holds('one')).toBe(false);
     expect(one.cut).toEqual(['one']);
     one.taken.get('one')?.acknowledge();
     one.isFrozen = false;
     await some.clock.runFor(1_000);
-    expect([some.waiting.count, other.holds(row), other.cut]).toEqual([1, true, []]);
+    expect([some.waiting.count, other.holds('one'), other.cut]).toEqual([1, true, []]);
+  });
+
+  test('is over at its own time, though others were claimed since', async () => {
+    await using some = new SomeDeliverers();
+    await some.store.put([aRow('one'), aRow('two', { to: aTarget('two') })]);
+    const lost: string[] = [];
+    const rooms = new ClaimedRooms({ store: some.store, clock: some.clock, onLost: (room) => void lost.push(room) });
+    await rooms.claim({ kind: 'named', rooms: [ROOM] });
+    await some.clock.runFor(1_000);
+    await rooms.claim({ kind: 'named', rooms: [roomOf(aTarget('two'))] });
+    some.clock.skipTo(CLAIM_MS);
+    rooms.expire();
+    expect(lost).toEqual([ROOM]);
+    rooms.close();
   });
 
   test('is none of a process that hears of it when it is over', async () => {

@@ -1,5 +1,4 @@
 import { PauseReasons, type Broker, type ConsumeCallbacks, type Consumer } from '@waybell/line/broker';
-import type { RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { RENEW_MS, type Released, type WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock, Timer } from '@waybell/runtime/clock';
@@ -149,12 +148,6 @@ export class Drain {
   scan(room: string): void {
     const claimed = this.rooms.get(room);
     if (claimed !== undefined) this.#scanner.request(claimed, true);
-  }
-
-  /** Whether this process still has the row, and so may publish its effects. */
-  hasInHand(key: RowKey): boolean {
-    this.rooms.expire();
-    return this.#inHand.has(key);
   }
 
   figures(): { claimed: number; shut: number } {

@@ -101,7 +101,7 @@ export class Flow {
   }
 
   /** Tools of the step that delivers. */
-  get tools(): Required<Pick<StepTools<Delivery>, 'putDelivery' | 'takeRows'>> {
+  get tools(): Required<Pick<StepTools<Delivery>, 'putDelivery' | 'takeRows' | 'expireClaims'>> {
     return {
       putDelivery: this.#puts.put,
       takeRows: (consuming) => {
@@ -109,6 +109,7 @@ export class Flow {
         this.#drain = new Drain({ ...this.#options, endpoints: this.endpoints, onTaken }, consuming);
         return this.#drain.consumer;
       },
+      expireClaims: () => this.#drain?.rooms.expire(),
     };
   }
 
@@ -118,11 +119,10 @@ export class Flow {
   }
 
   /** Questions that the step asks. */
-  get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'isClaimed' | 'onMoved'> {
+  get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'onMoved'> {
     return {
       admit: this.endpoints.admit,
       retain: this.#puts.retain,
-      isClaimed: (key) => this.#drain?.hasInHand(key) ?? false,
       onMoved: (room) => this.#drain?.scan(room),
     };
   }

@@ -1,8 +1,7 @@
-import type { RowKey } from '@waybell/line/messages';
+import { isNoResult, type RowKey } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import { type WaitingStore, MOST_ROWS, type RowsWanted } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
-import { Unavailable } from '@waybell/runtime/unavailable';
 import { dropReason, holdOf } from '../deliver.ts';
 import { roomOf } from '../endpoints/endpoint.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
@@ -76,9 +75,11 @@ export class RoomScan {
       const targets = await findTargets(some);
       for (const [place, subscription] of some.entries()) {
         const target = targets[place];
-        if (target instanceof Unavailable) throw target;
-        // The handler of its deliveries reports a subscription that cannot be read.
-        if (target instanceof Error) continue;
+        if (isNoResult(target)) {
+          if (target.kind === 'away') throw target.error;
+          // The handler of its deliveries reports a subscription that cannot be read.
+          continue;
+        }
         if (target === undefined || dropReason(target) !== undefined) over.push(subscription);
         else await this.#follow(claimed, subscription, target);
       }
