@@ -12,18 +12,19 @@ import { aDelivery } from './testing/a-delivery.ts';
 import { TestBroker } from './testing/test-broker.ts';
 
 const broker = shared(() => TestBroker.start());
-const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), delivery: aDelivery({}) });
+const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), delivery: aDelivery({ guid: body }) });
 
 /** Puts a batch of these into the queue. */
 async function putBatch(queue: string, bodies: readonly string[]): Promise<void> {
   for (const { publication } of joinDeliveries(bodies.map((body) => ({ publication: delivery(queue, body) })))) {
-    const { body, messageId = '', note = '', contentType = '' } = publication;
+    const { body, messageId = '', note = '', contentType = '', type = '' } = publication;
     await broker.on(async (channel) => {
       channel.publish(deliveriesExchange, queue, body, {
         persistent: true,
         messageId,
         correlationId: note,
         contentType,
+        type,
       });
       await channel.waitForConfirms();
     });
