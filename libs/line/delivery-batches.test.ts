@@ -12,7 +12,10 @@ import { aDelivery } from './testing/a-delivery.ts';
 import { TestBroker } from './testing/test-broker.ts';
 
 const broker = shared(() => TestBroker.start());
-const delivery = (queue: string, body: string): Publication => ({ ...to(queue, body), delivery: aDelivery({ guid: body }) });
+const delivery = (queue: string, body: string): Publication => ({
+  ...to(queue, body),
+  delivery: aDelivery({ guid: body }),
+});
 
 /** Puts a batch of these into the queue. */
 async function putBatch(queue: string, bodies: readonly string[]): Promise<void> {
