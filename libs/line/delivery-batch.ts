@@ -238,7 +238,7 @@ function readHeads({ body, note }: Message, end: number): Head[] | undefined {
 
 function isHead(head: unknown, isNext: boolean, bytes: number): head is Head {
   if (typeof head !== 'object' || head === null || Array.isArray(head) === isNext) return false;
-  // What it is, is checked here.
+  // The place is checked here, its facts when it is opened.
   const { offset, length } = placeOf(head as Head);
   return isCount(offset) && isCount(length) && offset + length <= bytes;
 }

@@ -1,14 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-const SERVICES = ['deliverer', 'router'] as const;
-
 /** What RabbitMQ does not take now waits in one table of its service, and no longer in rooms for each destination. */
 export class Outboxes implements MigrationInterface {
   readonly name = 'Outboxes1796515200041';
 
   async up(database: QueryRunner): Promise<void> {
-    for (const service of SERVICES) await database.query(table(service));
-    await database.query(VIEW);
+    await database.query(TABLES);
   }
 
   /** Only where nothing waits: release 0.3.0 does not read these tables. */
@@ -18,8 +15,11 @@ export class Outboxes implements MigrationInterface {
   }
 }
 
-const table = (service: string): string => `
-create table waybell.${service}_outbox (
+const VACUUMED = 'vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000';
+
+/** The view has all of it, for people. */
+const TABLES = `
+create table waybell.router_outbox (
   id uuid primary key,
   -- '<exchange> <routing key>'
   destination text collate "C" not null,
@@ -31,15 +31,14 @@ create table waybell.${service}_outbox (
   -- The publication but its body, as JSON: what strangers wrote may be no text for Postgres, such as a NUL.
   properties text not null,
   body bytea not null
-) with (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000);
-create index ${service}_outbox_due on waybell.${service}_outbox (destination, due_at);
-grant select, insert, delete on waybell.${service}_outbox to waybell_${service};
-grant update (due_at, refused_at) on waybell.${service}_outbox to waybell_${service}`;
-
-/** All of it, for people. */
-const VIEW = `create view waybell.outbox as ${SERVICES.map(
-  (service) => `select '${service}' as service, o.* from waybell.${service}_outbox o`,
-).join(' union all ')}`;
+) with (${VACUUMED});
+create index router_outbox_due on waybell.router_outbox (destination, due_at);
+create table waybell.deliverer_outbox (like waybell.router_outbox including all) with (${VACUUMED});
+grant select, insert, delete, update (due_at, refused_at) on waybell.router_outbox to waybell_router;
+grant select, insert, delete, update (due_at, refused_at) on waybell.deliverer_outbox to waybell_deliverer;
+create view waybell.outbox as
+select 'router' as service, o.* from waybell.router_outbox o
+union all select 'deliverer' as service, o.* from waybell.deliverer_outbox o`;
 
 const REFUSE_IF_ANY_WAITS = `
 do $$ begin
