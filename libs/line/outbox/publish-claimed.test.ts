@@ -91,6 +91,22 @@ describe('what rows say', () => {
     expect(rows.left()).toEqual([]);
   });
 
+  test('stays where its process ends while the broker blocks publishers', async () => {
+    const queue = await broker.queue();
+    const rows = someRows(queue, ['one']);
+    {
+      await using running = await aProcess(rows);
+      await until('it is connected', () => running.broker.state() === 'writable');
+      await broker.alarm(true);
+      void running.broker.publish(to(queue, 'before')).catch(() => undefined);
+      await until('it is blocked', () => running.broker.state() === 'blocked');
+      void running.publishDue();
+      await until('it is claimed', () => rows.claimed() === 1);
+    }
+    await broker.alarm(false);
+    expect(rows.left()).toEqual(['one']);
+  });
+
   test('is left to the next claim where it is not confirmed while claimed', async () => {
     const queue = await broker.queue();
     const rows = someRows(queue, ['late'], 50);
