@@ -1,6 +1,8 @@
-import { isOutage, sqlStateOf, whenAvailable, type Postgres } from '@waybell/runtime/postgres';
+import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { asSent, readRow } from '../delivery-batch.ts';
 import { type Publication, publishAgain } from '../messages.ts';
+import { isStoreAway } from '../waiting-room/waiting-connection.ts';
+import type { WaitingFigures } from '../waiting-room/waiting-store.ts';
 
 /** The services that have an outbox, as their tables begin. */
 export const outboxServices = ['deliverer', 'router'] as const;
@@ -8,9 +10,6 @@ type OutboxService = (typeof outboxServices)[number];
 
 /** A publication that waits for its destination. `destination`: `<exchange> <routing key>`. */
 export type OutboxRow = { id: string; destination: string; publication: Publication };
-
-/** `oldestAt`: when the first was put, in milliseconds since the epoch; absent without rows. `bytes`: of bodies and properties. */
-export type OutboxFigures = { rows: number; bytes: number; oldestAt?: number };
 
 /** The destinations to claim from: all but those in `shut`; one row of each, or a share of all that may be claimed of those in `open`. */
 export type OutboxClaim = { open: readonly string[]; shut: readonly string[]; claimMs: number };
@@ -25,7 +24,7 @@ export type OutboxStore = {
   /** Makes rows due whose destination did not take them. */
   keep(rows: readonly OutboxRow[]): Promise<void>;
   /** Counts all rows. */
-  figures(): Promise<OutboxFigures>;
+  figures(): Promise<WaitingFigures>;
   /** Moves some of what release 0.3.0 left in the waiting room here. Resolves with how many rows: 0 when nothing is left. */
   takeOver(): Promise<number>;
 };
@@ -152,9 +151,4 @@ export function outboxIn(postgres: Pick<Postgres, 'query'>, service: OutboxServi
       return (await ask('take-over', takeOver(service))).rowCount ?? 0;
     },
   };
-}
-
-/** A missing or forbidden table or schema (classes 42, 3F) counts as an outage: a migration will fix it. */
-function isStoreAway(error: unknown): boolean {
-  return isOutage(error) || /^(42|3F)/.test(sqlStateOf(error) ?? '');
 }

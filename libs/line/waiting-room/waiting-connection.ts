@@ -52,7 +52,7 @@ export function connectionOf(
 }
 
 /** A missing or forbidden table or schema (classes 42, 3F) counts as an outage: a migration will fix it. */
-function isStoreAway(error: unknown): boolean {
+export function isStoreAway(error: unknown): boolean {
   return isOutage(error) || /^(42|3F)/.test(sqlStateOf(error) ?? '');
 }
 
