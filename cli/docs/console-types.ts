@@ -1,8 +1,8 @@
 import type { OpenAPI3 } from 'openapi-typescript';
 import { actions } from '@waybell/catalog/actions';
-import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
-import { actingPaths } from '@waybell/contracts/openapi/acting-paths';
-import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/document-files';
+import { actingPaths } from '@waybell/subscription-api/operations/acting-paths';
+import { adminSchemas } from '@waybell/subscription-api/operations/admin-document';
 import type { Generated } from './make-files.ts';
 
 /** The types by which the console asks, of each interface: they are those of the published documents. */

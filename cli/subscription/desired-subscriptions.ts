@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { matchesPattern } from '@waybell/catalog/names';
-import type { JsonNode } from '@waybell/contracts/openapi/json-node';
-import { desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
+import { desired } from '@waybell/subscription-api/operations/subscription-rules';
+import { nodeOf } from '@waybell/subscription-api/operations/schema';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { ApiProblem, type ClientApi } from '../client-api.ts';
 import type { SubscriptionAnswer } from './describe-subscription.ts';
@@ -24,8 +24,8 @@ type TestAnswer = { status: string; attempts: { reason?: string }[] };
 const UNTESTED: readonly unknown[] = ['stopped', 'under-way'];
 
 // Whether to switch on is said by the command.
-const { is_active: _isActive, ...properties } = desiredSubscriptions['properties'] as JsonNode;
-const faultsOf = schemaFaults({ ...desiredSubscriptions, properties });
+const { is_active: _isActive, ...properties } = desired.properties;
+const faultsOf = schemaFaults({ ...nodeOf(desired), properties });
 
 /** Reads a file of subscriptions to have, YAML or JSON: one entry, or a list. Throws an Error that names every fault. */
 export function readDesired(text: string, file: string): DesiredSubscriptions[] {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
+import { stopRequest } from '@waybell/subscription-api/operations/admin-stop-paths';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';

@@ -1,5 +1,8 @@
 import type { Express } from 'express';
 import type { Interface } from '@waybell/catalog/action';
+import { listAllActions } from '../operations/find-action.ts';
+import { serveOperations } from '../operations/serve-operations.ts';
+import { clientOperations } from '../operations/tables.ts';
 import { consoleSessionRoutes, ownTokenRoutes } from './authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
 import { credentialsRoutes } from './credentials/credentials.ts';
@@ -13,9 +16,6 @@ import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
 import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
 import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
-import { carrierRoutes } from './subscriptions/carrier.ts';
-import { shipperRoutes } from './subscriptions/shipper.ts';
-import { subscriptionRoutes } from './subscriptions/subscriptions.ts';
 import { triggerRoutes, type TriggerOptions } from './triggers/triggers.ts';
 
 export type ApiOptions = RouteOptions &
@@ -32,14 +32,13 @@ export type ApiOptions = RouteOptions &
 export const interfacesOf = (names: readonly string[]): Interface[] =>
   (['shipper', 'carrier'] as const).filter((name) => names.includes(name));
 
-const ROUTES = { shipper: shipperRoutes, carrier: carrierRoutes } satisfies Record<Interface, unknown>;
-
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
+  const { catalog } = options;
+  const services = { ...options, actionsOf: listAllActions(catalog) };
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
-    ...interfacesOf(options.interfaces).map((name) => ROUTES[name]({ ...options, authenticate })),
+    serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
     ownTokenRoutes({ authenticate }),
-    subscriptionRoutes({ ...options, authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     credentialsRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),

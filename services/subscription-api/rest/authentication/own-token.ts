@@ -1,6 +1,6 @@
 /** Routes about a caller's token: its owner and rights, and the exchange of a link to the console for one. */
 import { Router } from 'express';
-import { newConsoleSession } from '@waybell/contracts/openapi/access-paths';
+import { newConsoleSession } from '../../operations/access-paths.ts';
 import { openConsoleLink } from '../../console-links.ts';
 import type { Database } from '../../database.ts';
 import { bodyReader, readJson } from '../http/body.ts';

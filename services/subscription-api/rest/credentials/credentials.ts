@@ -1,7 +1,7 @@
 /** Clients' credentials for their hosts: the routes, the check of a token URL, and the reading of a request with all its faults. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router, type Request } from 'express';
-import { credentialsRequest } from '@waybell/contracts/openapi/credentials-paths';
+import { credentialsRequest } from '../../operations/credentials-paths.ts';
 import { shownUrl } from '@waybell/notifications/callback';
 import {
   TOKEN_CHECK_MS,

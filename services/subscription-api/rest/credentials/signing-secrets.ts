@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { rotateRequest } from '@waybell/contracts/openapi/signing-secret-paths';
+import { rotateRequest } from '../../operations/signing-secret-paths.ts';
 import type { SigningSecret } from '../../signing-secrets.ts';
 import { requireScope } from '../authentication/authenticate.ts';
 import { bodyReader, readOptionalJson } from '../http/body.ts';

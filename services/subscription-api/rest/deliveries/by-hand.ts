@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import { actionsOf } from '@waybell/catalog/actions';
 import { matchesPattern, nearestNames } from '@waybell/catalog/names';
-import { replayRequest } from '@waybell/contracts/openapi/by-hand-paths';
+import { replayRequest } from '../../operations/by-hand-paths.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import type { ClientReader, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { deliveryHistory } from '@waybell/delivery-log/read/history';

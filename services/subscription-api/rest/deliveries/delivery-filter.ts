@@ -2,8 +2,9 @@ import type { Request } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { actions } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/names';
-import { interfaceSchemas } from '@waybell/contracts/openapi/components';
-import { deliveryParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { actionNames } from '../../operations/interface-subscriptions.ts';
+import { componentsIn } from '../../operations/schema.ts';
+import { deliveryParameters } from '../../operations/delivery-log-paths.ts';
 import type { DeliveryStatus } from '@waybell/delivery-log/read/entries';
 import { keysNamed } from '@waybell/delivery-log/read/find-anything';
 import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
@@ -38,7 +39,7 @@ export type FilterQuery = PagingQuery & {
 export function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
   const read = queryReader<FilterQuery & PullQuery>(
     deliveryParameters([interfaceName]),
-    interfaceSchemas(interfaceName, catalog),
+    componentsIn([actionNames[interfaceName]], catalog),
   );
   return (request: Request) => {
     const query = read(request);

@@ -1,5 +1,5 @@
 import { Router, type Request } from 'express';
-import { keyInQuery, timelineParameters } from '@waybell/contracts/openapi/delivery-log-paths';
+import { keyInQuery, timelineParameters } from '../../operations/delivery-log-paths.ts';
 import { bodyOf } from '@waybell/delivery-log/read/bodies';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { missedParameters } from '@waybell/contracts/openapi/missed-paths';
+import { missedParameters } from '../../operations/missed-paths.ts';
 import { momentOf } from '@waybell/events/timestamp';
 import { missedByAction, type MissedOfAction } from '../../by-hand/missed-by-action.ts';
 import { requireScope } from '../authentication/authenticate.ts';

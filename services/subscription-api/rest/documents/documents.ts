@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Router, type Request, type Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
-import { adminDocumentFiles, documentFiles } from '@waybell/contracts/document-files';
+import { adminDocumentFiles, documentFiles } from '../../operations/document-files.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
 import { addPath } from '../http/routes.ts';

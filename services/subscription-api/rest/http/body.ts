@@ -1,5 +1,5 @@
 import { raw, type Request, type RequestHandler, type Response } from 'express';
-import { nothing } from '@waybell/contracts/openapi/json-node';
+import { nothing } from '../../operations/json-node.ts';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
 import { Problem, type Fault } from './problem.ts';

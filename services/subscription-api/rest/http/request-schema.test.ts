@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonNode } from '@waybell/contracts/openapi/json-node';
+import type { JsonNode } from '../../operations/json-node.ts';
 import { bodyFaults, bodyReader } from './body.ts';
 import { queryReader } from './read-query.ts';
 import { schemaFaults } from './request-schema.ts';

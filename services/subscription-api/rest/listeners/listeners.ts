@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Router, type Request, type Response } from 'express';
-import { listenerKeyParameter, listenerAnswer, listenerRequest } from '@waybell/contracts/openapi/listener-paths';
+import { listenerKeyParameter, listenerAnswer, listenerRequest } from '../../operations/listener-paths.ts';
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { EventLimits } from '@waybell/events/read-event';
 import { largestNotification } from '@waybell/notifications/notification';
@@ -29,7 +29,7 @@ import { Problem } from '../http/problem.ts';
 import { queryReader, readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
 import { endWithToken, type KnowingAgain } from '../live/event-stream.ts';
-import { chooseActions, listAllActions, requireFeature } from '../subscriptions/find-action.ts';
+import { chooseActions, listAllActions, requireFeature } from '../../operations/find-action.ts';
 import {
   openListening,
   openRelay,

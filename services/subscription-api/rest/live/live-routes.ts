@@ -1,7 +1,7 @@
 import { Router, type Request } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { nearestNames } from '@waybell/catalog/names';
-import { liveKind, type LiveKind } from '@waybell/contracts/openapi/live-paths';
+import { liveKind, type LiveKind } from '../../operations/live-paths.ts';
 import { requireScope } from '../authentication/authenticate.ts';
 import { boundByReading } from '../http/limits.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';

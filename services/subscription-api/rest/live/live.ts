@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Action } from '@waybell/catalog/action';
-import type { LiveKind } from '@waybell/contracts/openapi/live-paths';
+import type { LiveKind } from '../../operations/live-paths.ts';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';

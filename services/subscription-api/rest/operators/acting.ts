@@ -11,9 +11,9 @@ import { statisticsRoutes } from '../deliveries/statistics.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
 import { liveRoutes, type LiveRouteOptions } from '../live/live-routes.ts';
-import { carrierRoutes } from '../subscriptions/carrier.ts';
-import { shipperRoutes } from '../subscriptions/shipper.ts';
-import { subscriptionRoutes } from '../subscriptions/subscriptions.ts';
+import { listAllActions } from '../../operations/find-action.ts';
+import { serveOperations } from '../../operations/serve-operations.ts';
+import { actingOperations } from '../../operations/tables.ts';
 
 const CLIENT = '/v1/admin/accounts/:account/clients/:client';
 
@@ -36,9 +36,10 @@ export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRout
     CLIENT,
     nameClient,
     ownTokenRoutes(routes),
-    shipperRoutes(routes),
-    carrierRoutes(routes),
-    subscriptionRoutes(routes),
+    serveOperations(actingOperations, {
+      ...routes,
+      services: { ...routes, actionsOf: listAllActions(routes.catalog) },
+    }),
     deliveryLogRoutes(routes),
     statisticsRoutes(routes),
     byHandRoutes(routes),

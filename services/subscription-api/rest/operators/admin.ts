@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Router, type Request } from 'express';
 import type { Feature, Interface } from '@waybell/catalog/action';
-import { newConsoleLink } from '@waybell/contracts/openapi/access-paths';
-import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { newConsoleLink } from '../../operations/access-paths.ts';
+import { adminSchemas } from '../../operations/admin-document.ts';
 import {
   accountChange,
   accountClosing,
   accountParameters,
   newAccount,
   newToken,
-} from '@waybell/contracts/openapi/admin-paths';
+} from '../../operations/admin-paths.ts';
 import { isGuid } from '@waybell/events/timestamp';
 import { parseDurationMs } from '@waybell/runtime/duration';
 import type { Queryable } from '@waybell/runtime/postgres';

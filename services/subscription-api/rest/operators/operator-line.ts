@@ -1,7 +1,7 @@
 /** The line for operators: queues, and rejected messages, which are listed, retried, deleted, or published again corrected. */
 import { isUtf8 } from 'node:buffer';
 import { Router, type Request, type Response } from 'express';
-import { purgeRequest, rejectedParameters, retryRequest } from '@waybell/contracts/openapi/admin-line-paths';
+import { purgeRequest, rejectedParameters, retryRequest } from '../../operations/admin-line-paths.ts';
 import { decodeBody, type EventLimits } from '@waybell/events/read-event';
 import type { Invalid } from '@waybell/events/event';
 import type { NamedState } from '@waybell/line/broker/broker-connection';

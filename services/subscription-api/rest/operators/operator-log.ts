@@ -1,6 +1,6 @@
 /** The delivery log for operators: why something was sent or not, failing and waiting deliveries, subscriptions and changes. */
 import { Router } from 'express';
-import { adminSchemas } from '@waybell/contracts/openapi/admin-document';
+import { adminSchemas } from '../../operations/admin-document.ts';
 import {
   auditParameters,
   failingParameters,
@@ -10,7 +10,7 @@ import {
   anythingInQuery,
   whyParameters,
   operatorDeliveryParameters,
-} from '@waybell/contracts/openapi/admin-log-paths';
+} from '../../operations/admin-log-paths.ts';
 import { accountsOf } from '@waybell/delivery-log/read/accounts';
 import type { SearchMatch } from '@waybell/delivery-log/read/find-anything';
 import { findDeliveries } from '@waybell/delivery-log/read/find-deliveries';

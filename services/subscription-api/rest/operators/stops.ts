@@ -1,5 +1,5 @@
 import { Router, type Request } from 'express';
-import { stopRequest } from '@waybell/contracts/openapi/admin-stop-paths';
+import { stopRequest } from '../../operations/admin-stop-paths.ts';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { hostNamed } from '../../callback-url.ts';
 import type { Database } from '../../database.ts';

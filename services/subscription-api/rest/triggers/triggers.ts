@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
 import type { Interface, Action } from '@waybell/catalog/action';
 import { exampleEvent } from '@waybell/contracts/example-event';
-import { triggerRequest } from '@waybell/contracts/openapi/trigger-paths';
+import { triggerRequest } from '../../operations/trigger-paths.ts';
 import type { Event, Invalid } from '@waybell/events/event';
 import {
   isObject,
@@ -23,7 +23,7 @@ import { stoppedProblem } from '../deliveries/by-hand.ts';
 import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
 import { Problem, type Fault } from '../http/problem.ts';
 import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
-import { listActions, requireFeature, type ActionList } from '../subscriptions/find-action.ts';
+import { listActions, requireFeature, type ActionList } from '../../operations/find-action.ts';
 
 export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
 

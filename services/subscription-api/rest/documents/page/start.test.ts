@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
-import { openApiDocument } from '@waybell/contracts/openapi/openapi-document';
+import { openApiDocument } from '../../../operations/openapi-document.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 
 const script = readFileSync(join(import.meta.dirname, 'start.js'), 'utf8');

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { actions, findAction } from '@waybell/catalog/actions';
 import { shared } from '@waybell/runtime/testing/shared';
-import { updateAccount } from '../../accounts.ts';
-import { signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { updateAccount } from '../accounts.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 
 const deprecated: Action = {
   ...(findAction('shipper', 'order.paid') as Action),

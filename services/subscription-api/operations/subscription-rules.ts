@@ -1,43 +1,86 @@
-/** Reads bodies of requests to subscribe, to change subscriptions, and to pause them, by their schemas and by rules of actions and URLs. */
+/** Bodies of requests to subscribe, to change subscriptions, and to pause them: their schemas, and the rules of actions and URLs. */
 import type { Action } from '@waybell/catalog/action';
 import { auditFieldOf } from '@waybell/catalog/audit-fields';
-import { subscribeRequests } from '@waybell/contracts/openapi/components';
-import { pauseRequest, subscriptionChange, desiredSubscriptions } from '@waybell/contracts/openapi/subscription-paths';
 import { momentOf } from '@waybell/events/timestamp';
-import { readCallbackUrl, type CallbackRules } from '../../callback-url.ts';
-import type { SubscriptionRequest, SubscriptionChange } from '../../subscriptions.ts';
-import { bodyFaults, invalidBody, isObject, pointTo, bodyReader } from '../http/body.ts';
-import type { Fault, Problem } from '../http/problem.ts';
+import type { Static } from 'typebox';
+import { readCallbackUrl, type CallbackRules } from '../callback-url.ts';
+import { invalidBody, isObject, pointTo } from '../rest/http/body.ts';
+import type { Fault, Problem } from '../rest/http/problem.ts';
+import type { SubscriptionChange, SubscriptionRequest } from '../subscriptions.ts';
 import { chooseActions, featureOff, type ActionChoice } from './find-action.ts';
+import type { UnjudgedBody } from './operation.ts';
+import { actionPattern, choice, closed, described, list, moment, optional, orNull, text } from './schema.ts';
 
-const faultsOf = { shipper: bodyFaults(subscribeRequests.shipper), carrier: bodyFaults(subscribeRequests.carrier) };
+export const CALLBACK_URL = 'https://receiver.example.com/waybell';
+
+export const callbackUrl = text({
+  format: 'uri',
+  maxLength: 2_048,
+  examples: [CALLBACK_URL],
+  description:
+    'Where notifications are sent: an absolute https URL (http too where the deployment allows it), without user info and fragment, whose host is not, and does not resolve only to, a private or reserved address.',
+});
+
+/** No JSON that is taken here has a NUL. */
+const auditFieldSet = orNull(list(text({ pattern: String.raw`^[^\u0000]*$` }), { maxItems: 100 }));
+
+export const change = closed({
+  callback_url: optional(callbackUrl),
+  audit_field_set: optional(
+    described(
+      auditFieldSet,
+      'As with subscribing: only for the revision actions. Null is the plain form; left out, it stays as it is.',
+    ),
+  ),
+  is_active: optional(
+    choice([true], 'Switches it on again where it was switched off. To have its deliveries wait, pause it.'),
+  ),
+});
+
+/** Subscriptions to many actions. */
+export const desired = closed({
+  callback_url: callbackUrl,
+  actions: list(actionPattern(), {
+    minItems: 1,
+    maxItems: 100,
+    description:
+      'Names of actions, in which `*` is any text: `order.*`. It stands for what the account can have: neither deprecated actions nor those of a feature that is not enabled.',
+  }),
+  audit_field_set: optional(
+    described(
+      auditFieldSet,
+      'Each revision action among them takes the fields that it has; if it has none of them, its form is the plain one. The other actions ignore it. Null, or left out: the plain form.',
+    ),
+  ),
+  is_active: optional(choice([true], 'Switches those on again that were switched off. Else they stay off.')),
+});
+
+export const pause = closed({
+  until: optional(
+    moment('As long as a delivery may wait (`DELIVERY_MAX_AGE`) at most; that long where it is left out.'),
+  ),
+});
 
 /**
- * Reads the body of a subscribe request (shipper-webhooks, Subscribe request body; carrier-webhooks, Endpoints).
- * Throws a Problem (422) that names everything wrong with it.
+ * Reads the body of a request to subscribe (shipper-webhooks, Subscribe request body; carrier-webhooks, Endpoints). Throws a Problem (422)
+ * that names everything wrong with it, as the others do.
  */
-export async function readSubscribeRequest(
-  body: unknown,
+export async function readSubscribe(
+  body: UnjudgedBody<{ callback_url: string; audit_field_set?: string[] | null }>,
   action: Action,
   rules: CallbackRules,
 ): Promise<SubscriptionRequest> {
-  const { callback_url: callbackUrl, audit_field_set: auditFieldSet } = isObject(body) ? body : {};
-  const { url = '', faults: ofUrl } = await readUrl(callbackUrl, rules);
-  const ofAudit = action.interface === 'shipper' ? findAuditFaults(auditFieldSet, action) : [];
-  const faults = [...faultsOf[action.interface](body), ...ofUrl, ...ofAudit];
-  if (faults.length > 0) throw invalidBody(faults);
-  return {
-    action: action.name,
-    callbackUrl: url,
-    // It was just found to have this type. An action without revisions has none.
-    auditFieldSet: action.auditFields === undefined ? null : ((auditFieldSet as string[] | undefined) ?? null),
-  };
+  const given = isObject(body.value) ? body.value : {};
+  const { url = '', faults } = await readUrl(given['callback_url'], rules);
+  const ofAudit = action.interface === 'shipper' ? findAuditFaults(given['audit_field_set'], action) : [];
+  const { audit_field_set: audited = null } = body.fitting([...faults, ...ofAudit]);
+  return { action: action.name, callbackUrl: url, auditFieldSet: action.auditFields === undefined ? null : audited };
 }
 
 /** Reads the `callback_url` of a body; neither a URL nor a fault if it is no text, which is a fault by the schema. */
-async function readUrl(text: unknown, rules: CallbackRules): Promise<{ url?: string; faults: Fault[] }> {
-  if (typeof text !== 'string') return { faults: [] };
-  const read = await readCallbackUrl(text, rules);
+async function readUrl(given: unknown, rules: CallbackRules): Promise<{ url?: string; faults: Fault[] }> {
+  if (typeof given !== 'string') return { faults: [] };
+  const read = await readCallbackUrl(given, rules);
   return 'url' in read
     ? { url: read.url, faults: [] }
     : { faults: [{ pointer: pointTo('callback_url'), detail: read.fault }] };
@@ -62,21 +105,14 @@ function findAuditFaults(value: unknown, { name, auditFields }: Pick<Action, 'na
   });
 }
 
-// Each throws a Problem (422) that names everything wrong with what it reads.
-
-type ChangeBody = { callback_url?: string; audit_field_set?: string[] | null; is_active?: true };
-type PutBody = ChangeBody & { callback_url: string; actions: string[] };
-
-const faultsOfChange = bodyFaults(subscriptionChange);
-const faultsOfPut = bodyFaults(desiredSubscriptions);
-const readPause = bodyReader<{ until?: string }>(pauseRequest);
-
 /** Reads the body of a change of a subscription to this action. */
-export async function readChange(body: unknown, action: Action, rules: CallbackRules): Promise<SubscriptionChange> {
-  const ofSchema = [...faultsOfChange(body), ...faultsOfSwitch(body)];
-  if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // The body fits the schema.
-  const { callback_url: callbackUrl, audit_field_set: audited, is_active: isActive = false } = body as ChangeBody;
+export async function readChange(
+  body: UnjudgedBody<Static<typeof change>>,
+  action: Action,
+  rules: CallbackRules,
+): Promise<SubscriptionChange> {
+  const asked = body.fitting(faultsOfSwitch(body.value));
+  const { callback_url: callbackUrl, audit_field_set: audited, is_active: isActive = false } = asked;
   const { url, faults } = await readUrl(callbackUrl, rules);
   if (audited !== null) faults.push(...findAuditFaults(audited, action));
   if (faults.length > 0) throw invalidBody(faults);
@@ -91,16 +127,15 @@ type PutRequest = {
   refused: { action: string; problem: Problem }[];
 };
 
-type PutContext = Omit<ActionChoice, 'patterns'> & { rules: CallbackRules };
-
 /** Reads the body of a request for subscriptions to many actions. */
-export async function readPutRequest(body: unknown, { rules, ...context }: PutContext): Promise<PutRequest> {
-  const ofSchema = [...faultsOfPut(body), ...faultsOfSwitch(body)];
-  if (ofSchema.length > 0) throw invalidBody(ofSchema);
-  // The body fits the schema.
-  const { callback_url, actions: patterns, is_active: isActive = false, ...asked } = body as PutBody;
+export async function readPut(
+  body: UnjudgedBody<Static<typeof desired>>,
+  { rules, ...context }: Omit<ActionChoice, 'patterns'> & { rules: CallbackRules },
+): Promise<PutRequest> {
+  const asked = body.fitting(faultsOfSwitch(body.value));
+  const { callback_url: callbackText, actions: patterns, is_active: isActive = false } = asked;
   const audited = asked.audit_field_set ?? undefined;
-  const { url = '', faults } = await readUrl(callback_url, rules);
+  const { url = '', faults } = await readUrl(callbackText, rules);
   const { chosen, faults: ofActions } = chooseActions({ ...context, patterns });
   faults.push(...ofActions, ...faultsOfFields(audited, chosen));
   if (faults.length > 0) throw invalidBody(faults);
@@ -114,9 +149,8 @@ export async function readPutRequest(body: unknown, { rules, ...context }: PutCo
   return { isActive, wanted, refused };
 }
 
-/** Reads the body of a request to pause: until when. A pause lasts as long as a delivery may wait, at most. */
-export function readUntil(body: unknown, { maxAgeMs, now }: { maxAgeMs: number; now: number }): Date {
-  const { until } = readPause(body);
+/** Reads until when to pause. A pause lasts as long as a delivery may wait, at most. */
+export function readUntil({ until }: Static<typeof pause>, { maxAgeMs, now }: { maxAgeMs: number; now: number }): Date {
   const untilMs = until === undefined ? now + maxAgeMs : momentOf(until);
   if (untilMs > now && untilMs <= now + maxAgeMs) return new Date(untilMs);
   const latest = new Date(now + maxAgeMs).toISOString();

@@ -7,12 +7,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { cloudEventSchema } from './asyncapi-document.ts';
+import { cloudEventSchema } from '@waybell/contracts/asyncapi-document';
 import { adminDocumentFiles, documentFiles } from './document-files.ts';
-import { exampleCloudEvent, exampleEvent } from './example-event.ts';
-import { families } from './families.ts';
-import { openApiDocument } from './openapi/openapi-document.ts';
-import { sentExamples } from './sent-examples.ts';
+import { exampleCloudEvent, exampleEvent } from '@waybell/contracts/example-event';
+import { families } from '@waybell/contracts/families';
+import { openApiDocument } from './openapi-document.ts';
+import { sentExamples } from '@waybell/contracts/sent-examples';
 
 const interfaces = ['shipper', 'carrier'] as const;
 const openApi = openApiDocument({ catalog: actions, interfaces, sentExamples, version: '1.0.0' });

@@ -1,5 +1,5 @@
 /** Schemas of the delivery log for operators: of every account and client, with receivers' answers. */
-import { noticeProperties } from '../operations-channel.ts';
+import { noticeProperties } from '@waybell/contracts/operations-channel';
 import {
   attemptProperties,
   deliveryProperties,
@@ -9,7 +9,10 @@ import {
   waitingReason,
 } from './delivery-log-schemas.ts';
 import { count, exactly, guid, listOf, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';
-import { stopped } from './subscription-paths.ts';
+import { nodeOf } from './schema.ts';
+import { stopped as stoppedSchema } from './subscriptions.ts';
+
+const stopped = nodeOf(stoppedSchema);
 
 const interfaceName: JsonNode = { enum: ['shipper', 'carrier'] };
 const orNull = (schema: JsonNode): JsonNode => ({ ...schema, type: [schema['type'], 'null'] });

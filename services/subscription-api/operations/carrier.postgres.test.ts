@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Action } from '@waybell/catalog/action';
 import { actions, actionsOf, findAction } from '@waybell/catalog/actions';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
 const deprecated: Action = {

@@ -1,6 +1,9 @@
 import { problemAnswers, success } from './answers.ts';
 import { guid, jsonOf, object, schemaRef, text, bareLinks, byGuid, noBody, type JsonNode } from './json-node.ts';
-import { stopped } from './subscription-paths.ts';
+import { nodeOf } from './schema.ts';
+import { stopped as stoppedSchema } from './subscriptions.ts';
+
+const stopped = nodeOf(stoppedSchema);
 
 const operators = { tags: ['Stops'], security: [{ accessToken: ['admin'] }] };
 const guidInPath = { name: 'guid', in: 'path', required: true, schema: guid };

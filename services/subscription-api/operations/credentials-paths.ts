@@ -1,6 +1,6 @@
 import type { Interface } from '@waybell/catalog/action';
 import { problemAnswers, success } from './answers.ts';
-import { callbackUrl } from './components.ts';
+import { callbackUrl } from './subscription-rules.ts';
 import { answered, objectOf } from './delivery-log-paths.ts';
 import {
   jsonOf,

@@ -5,10 +5,10 @@ import { inTransaction } from '@waybell/runtime/postgres';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
-import type { Answer } from '../../testing/ask.ts';
-import { logDelivery } from '../../testing/logged-delivery.ts';
-import { createToken } from '../../tokens.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import type { Answer } from '../testing/ask.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
+import { createToken } from '../tokens.ts';
 
 const path = '/v1/subscriptions';
 const [one, other] = ['https://hooks.test/one', 'https://hooks.test/other'];

@@ -1,9 +1,11 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import type { SentExamples } from '../sent-examples.ts';
+import type { SentExamples } from '@waybell/contracts/sent-examples';
 import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
-import { carrierPaths } from './carrier-paths.ts';
-import { answers, commonSchemas, headers, interfaceSchemas, securitySchemes } from './components.ts';
+import { pathsOf } from './openapi.ts';
+import { componentsIn } from './schema.ts';
+import { clientOperations } from './tables.ts';
+import { answers, commonSchemas, headers, securitySchemes } from './components.ts';
 import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
@@ -12,9 +14,7 @@ import type { JsonNode } from './json-node.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { shipperPaths } from './shipper-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
-import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
@@ -26,8 +26,6 @@ type OpenApiOptions = {
   version: string;
 };
 
-const PATHS: Record<Interface, Readonly<Record<string, JsonNode>>> = { shipper: shipperPaths, carrier: carrierPaths };
-
 const TAGS: Record<Interface, JsonNode> = {
   shipper: { name: 'Shipper interface', description: 'For shippers and brokers.' },
   carrier: { name: 'Carrier interface', description: 'For carriers.' },
@@ -36,6 +34,7 @@ const TAGS: Record<Interface, JsonNode> = {
 /** The OpenAPI 3.1 document of the interfaces named: their endpoints, and the notifications of their actions. */
 export function openApiDocument({ interfaces, sentExamples, version, ...options }: OpenApiOptions): JsonNode {
   const catalog = options.catalog.filter((action) => interfaces.includes(action.interface));
+  const operations = clientOperations(interfaces);
   return {
     openapi: '3.1.1',
     info: {
@@ -58,10 +57,9 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       { name: 'Documents', description: 'They need no token.' },
     ],
     paths: {
-      ...Object.assign({}, ...interfaces.map((name) => PATHS[name])),
+      ...pathsOf(operations, { interfaces, catalog }),
       ...ownTokenPaths(interfaces),
       ...consoleSessionPaths,
-      ...subscriptionPaths(interfaces),
       ...signingSecretPaths(interfaces),
       ...credentialsPaths(interfaces),
       ...deliveryLogPaths(interfaces),
@@ -78,9 +76,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     components: {
       schemas: {
         ...commonSchemas,
-        ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
+        ...componentsIn(operations, catalog),
         ...ownTokenSchemas,
-        ...subscriptionSchemas,
         ...credentialsSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,

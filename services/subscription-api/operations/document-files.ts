@@ -1,10 +1,10 @@
 import type { Action, Interface } from '@waybell/catalog/action';
-import { asyncApiDocument } from './asyncapi-document.ts';
-import { adminDocument } from './openapi/admin-document.ts';
-import { openApiDocument } from './openapi/openapi-document.ts';
-import { schemaDocuments } from './schema-documents.ts';
-import type { SentExamples } from './sent-examples.ts';
-import { writeJson } from './write-json.ts';
+import { asyncApiDocument } from '@waybell/contracts/asyncapi-document';
+import { adminDocument } from './admin-document.ts';
+import { openApiDocument } from './openapi-document.ts';
+import { schemaDocuments } from '@waybell/contracts/schema-documents';
+import type { SentExamples } from '@waybell/contracts/sent-examples';
+import { writeJson } from '@waybell/contracts/write-json';
 
 /** The version of the contracts, not of the packages: raised when a promise changes. */
 const VERSION = '1.0.0';

@@ -1,5 +1,5 @@
 import type { Interface } from '@waybell/catalog/action';
-import { noticeProperties } from '../operations-channel.ts';
+import { noticeProperties } from '@waybell/contracts/operations-channel';
 import { problemAnswers, success } from './answers.ts';
 import { eventProperties, whyProperties, suppressedProperties } from './delivery-log-schemas.ts';
 import { guid, moment, object, schemaRef, text, type JsonNode } from './json-node.ts';

@@ -2,24 +2,22 @@ import type { Action } from '@waybell/catalog/action';
 import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { withProblems } from './answers.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
-import { carrierPaths } from './carrier-paths.ts';
-import { interfaceSchemas } from './components.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { shipperPaths } from './shipper-paths.ts';
-import { subscriptionPaths, subscriptionSchemas } from './subscription-paths.ts';
+import { actions } from '@waybell/catalog/actions';
+import { pathsOf } from './openapi.ts';
+import { componentsIn } from './schema.ts';
+import { actingOperations } from './tables.ts';
 
 const interfaces = ['shipper', 'carrier'] as const;
 
 /** The operations of clients that operators may call too, from the document for clients. */
 const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...ownTokenPaths(interfaces),
-  ...shipperPaths,
-  ...carrierPaths,
-  ...subscriptionPaths(interfaces),
+  ...pathsOf(actingOperations, { interfaces, catalog: actions }),
   ...deliveryLogPaths(interfaces),
   ...livePaths(interfaces),
   ...statisticsPaths(interfaces),
@@ -30,9 +28,8 @@ const clientPaths: Readonly<Record<string, JsonNode>> = {
 /** Schemas of these paths. */
 export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNode> {
   return {
-    ...Object.assign({}, ...interfaces.map((name) => interfaceSchemas(name, catalog))),
+    ...componentsIn(actingOperations, catalog),
     ...ownTokenSchemas,
-    ...subscriptionSchemas,
     ...deliveryLogSchemas,
     ...liveSchemas,
     ...statisticsSchemas,

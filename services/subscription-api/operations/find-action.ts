@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { nearestNames, matchesPattern } from '@waybell/catalog/names';
-import type { Caller } from '../authentication/authenticate.ts';
-import { pointTo } from '../http/body.ts';
-import { Problem, type Fault } from '../http/problem.ts';
+import type { Caller } from '../rest/authentication/authenticate.ts';
+import { pointTo } from '../rest/http/body.ts';
+import { Problem, type Fault } from '../rest/http/problem.ts';
 
 /** The actions of one interface, as its clients see them. */
 export type ActionList = {

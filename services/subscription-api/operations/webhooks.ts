@@ -1,8 +1,8 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import { actionKey } from '@waybell/catalog/actions';
-import { families } from '../families.ts';
-import { asPart, anyNotificationSchema } from '../schema-documents.ts';
-import type { SentExample, SentExamples } from '../sent-examples.ts';
+import { families } from '@waybell/contracts/families';
+import { asPart, anyNotificationSchema } from '@waybell/contracts/schema-documents';
+import type { SentExample, SentExamples } from '@waybell/contracts/sent-examples';
 import { schemaRef, type JsonNode } from './json-node.ts';
 
 const header = (name: string, description: string, schema: JsonNode, required = true): JsonNode => ({

@@ -2,7 +2,7 @@
  * Answers of operations: success, and problems. Traits of an operation, such as that it needs a token, imply most of its
  * problems; each problem has an example.
  */
-import { problemKinds, problemType, type ProblemKind } from '../problem-kinds.ts';
+import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/problem-kinds';
 import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
 
 /** Problems that every operation can answer with. */
@@ -22,7 +22,7 @@ const WITH_ACTION: readonly ProblemKind[] = ['malformed-request', 'unknown-actio
 const WITH_PARAMETERS: readonly ProblemKind[] = ['malformed-request', 'invalid-parameter'];
 
 /** `token`: of the operation's interface; `any-interface`: of either; `any-scope`: that too, whatever it may do. */
-type Trait = 'token' | 'any-interface' | 'any-scope' | 'body' | 'action' | 'parameters';
+export type Trait = 'token' | 'any-interface' | 'any-scope' | 'body' | 'action' | 'parameters';
 
 const BY_TRAIT: Record<Trait, readonly ProblemKind[]> = {
   token: WITH_TOKEN,

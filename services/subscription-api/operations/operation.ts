@@ -1,0 +1,213 @@
+/**
+ * An operation of the API: all there is of it in one place. It is served by serve-operations.ts, and described in the documents by
+ * openapi.ts.
+ *
+ *     request ── caller has the scope ── path ── query ── body ── handle ── wire, by the schema of the answer ──> answer
+ *
+ * What a client sends is read by the schemas here before `handle` sees it; what `handle` returns is a row, written by the answer's schema.
+ */
+import type { Request, Response } from 'express';
+import Type, { type Static, type TSchema } from 'typebox';
+import type { Action, Interface } from '@waybell/catalog/action';
+import type { ProblemKind } from '@waybell/contracts/problem-kinds';
+import type { Scope } from '../tokens.ts';
+import type { Caller } from '../rest/authentication/authenticate.ts';
+import type { Fault } from '../rest/http/problem.ts';
+import { requirePathGuid } from '../rest/http/read-query.ts';
+import { guid, type JsonNode } from './schema.ts';
+
+export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
+
+/** A parameter of the path: `read` throws a Problem where the text is none. */
+export type PathParameter<Value = unknown> = {
+  schema: TSchema;
+  description?: string;
+  examples?: JsonNode;
+  /** How a text that is none is answered: with the problems of an action, or of a parameter; else by problems of the operation. */
+  trait?: 'action' | 'parameters';
+  read(text: string, asked: Served<never>): Value;
+};
+
+/** A parameter of the query, optional unless `isGiven`. */
+export type QueryParameter<Schema extends TSchema = TSchema, IsGiven extends boolean = boolean> = {
+  schema: Schema;
+  description: string;
+  isGiven: IsGiven;
+  /** Further members of its node in the document. */
+  more?: JsonNode;
+};
+
+/** A request, and its caller where the operation takes a token. */
+export type Served<Uses> = { caller: Caller; request: Request; response: Response; services: Uses };
+
+type PathParameters = Readonly<Record<string, PathParameter>>;
+type QueryParameters = Readonly<Record<string, QueryParameter>>;
+
+type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
+type QueryOf<Q> = {
+  [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? Name : never]: SchemaOf<Q[Name]>;
+} & { [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? never : Name]?: SchemaOf<Q[Name]> };
+type SchemaOf<Parameter> = Parameter extends QueryParameter<infer Schema> ? Static<Schema> : never;
+
+/** A body: JSON that fits a schema. */
+export type Body = {
+  schema: TSchema;
+  /** Another node for the document. */
+  shown?: TSchema;
+  /** Fine without one too. */
+  isOptional?: boolean;
+  /** Numbers digit for digit. */
+  isExact?: boolean;
+  /** There are rules that no schema says: `handle` gets an UnjudgedBody, and tells the faults by both together. */
+  isUnjudged?: boolean;
+};
+
+/** A body as it came, and its faults by its schema. */
+export type UnjudgedBody<Value> = {
+  value: unknown;
+  faults: readonly Fault[];
+  /** Returns it as it fits the schema. Throws a Problem (422) that names its faults, these too, if there are any. */
+  fitting(others?: readonly Fault[]): Value;
+};
+
+/** What shippers get wrapped: as the `object` of the data, or as the data. Others get it bare. */
+type Form = 'object' | 'data' | 'bare';
+
+/**
+ * A link from an answer to another operation: the value at this place of the answer is a parameter of it, or a member of its body, with an
+ * example for the other members.
+ */
+export type LinkTarget = { operationId: string; at: string } & (
+  | { parameter: string }
+  | { member: string; others: JsonNode }
+);
+
+/** Each of these operations takes the guid that is at this place. */
+export const byGuid = (at: string, ...operationIds: string[]): LinkTarget[] =>
+  operationIds.map((operationId) => ({ operationId, parameter: 'guid', at }));
+
+/** An answer of an operation that succeeds. */
+export type Answer = {
+  description: string;
+  form: Form;
+  /** Null without a body. */
+  schema: TSchema | null;
+  links: readonly LinkTarget[];
+  /** The node of its content, where it is no JSON. */
+  content?: JsonNode;
+};
+
+type AnswerMaker = (description: string, schema: TSchema, links?: readonly LinkTarget[]) => Answer;
+const made =
+  (form: Form): AnswerMaker =>
+  (description, schema, links = []) => ({ description, form, schema, links });
+
+export const one = made('object');
+export const data = made('data');
+export const bare = made('bare');
+export const nothing = (description: string): Answer => ({ description, form: 'bare', schema: null, links: [] });
+/** An answer that `handle` sends by itself. */
+export const sent = (description: string, content: JsonNode): Answer => ({ ...nothing(description), content });
+
+/** One of several answers, where an operation has several. `context`: what sources of the schema are given. */
+export class Replied {
+  readonly status: number;
+  readonly value: unknown;
+  readonly context: unknown;
+  constructor(status: number, value: unknown, context?: unknown) {
+    this.status = status;
+    this.value = value;
+    this.context = context;
+  }
+}
+
+type Told = {
+  method: Method;
+  /** As OpenAPI writes it: `/v1/subscriptions/{guid}`. */
+  path: string;
+  /** The name that generated clients give it. */
+  id: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** What the token must have; `any`: a valid one; null: no token is asked for. */
+  scope: Scope | 'any' | null;
+  /** The one interface that it is of. */
+  interface?: Interface;
+  answers: Readonly<Record<number, Answer>>;
+  /** Problems beyond those that every operation of its kind has. */
+  problems?: readonly ProblemKind[];
+};
+
+/** An operation, whatever its parts are. */
+export type Operation<Uses = never> = Told & {
+  parameters: PathParameters;
+  /** Undefined: the query is not looked at. */
+  query: QueryFor | undefined;
+  body: Body | undefined;
+  handle: (asked: Asked<Uses>) => unknown;
+};
+
+/** The query's parameters as these interfaces have them. */
+export type QueryFor = (interfaces: readonly Interface[], catalog: readonly Action[]) => QueryParameters;
+
+type Asked<Uses> = Served<Uses> & { path: never; query: never; body: never };
+
+type Parts<Uses, P extends PathParameters, Q extends QueryParameters, B> = Told & {
+  parameters?: P;
+  query?: Q | ((interfaces: readonly Interface[], catalog: readonly Action[]) => Q);
+  body?: B;
+  handle: (asked: Served<Uses> & { path: PathOf<P>; query: QueryOf<Q>; body: BodyOf<B> }) => unknown;
+};
+
+type BodyOf<B> = B extends { schema: infer Schema extends TSchema }
+  ? B extends { isUnjudged: true }
+    ? UnjudgedBody<Static<Schema>>
+    : Static<Schema>
+  : undefined;
+
+/** Makes operations whose handlers use these services. */
+export function operationsOf<Uses>() {
+  return <
+    const P extends PathParameters = Record<never, never>,
+    const Q extends QueryParameters = Record<never, never>,
+    const B extends Body | undefined = undefined,
+  >({
+    parameters,
+    query,
+    body,
+    handle,
+    ...told
+  }: Parts<Uses, P, Q, B>): Operation<Uses> => ({
+    ...told,
+    parameters: parameters ?? {},
+    query: query === undefined || typeof query === 'function' ? query : () => query,
+    body,
+    // It is given what these parts read.
+    handle: handle as Operation<Uses>['handle'],
+  });
+}
+
+export const guidInPath = (description?: string): PathParameter<string> => ({
+  schema: guid(),
+  ...(description !== undefined && { description }),
+  trait: 'parameters',
+  read: (value) => requirePathGuid('guid', value),
+});
+
+/** A parameter that may be left out. */
+export const asked = <Schema extends TSchema>(description: string, schema: Schema, more?: JsonNode) =>
+  ({ schema, description, isGiven: false, ...(more && { more }) }) satisfies QueryParameter<Schema, false>;
+
+/** A parameter that has a default. */
+export const given = <Schema extends TSchema>(description: string, schema: Schema) =>
+  ({ schema, description, isGiven: true }) satisfies QueryParameter<Schema, true>;
+
+/** The query of operations that take none. */
+export const noQuery = {};
+
+/** A body that says nothing; there may be none as well. */
+export const noBody = {
+  schema: Type.Unsafe<Readonly<Record<never, never>>>({ type: 'object', additionalProperties: false }),
+  isOptional: true,
+} satisfies Body;

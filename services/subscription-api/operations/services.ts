@@ -1,0 +1,20 @@
+import type { Action, Interface } from '@waybell/catalog/action';
+import type { CallbackRules } from '../callback-url.ts';
+import type { Database } from '../database.ts';
+import type { Subscriptions } from '../subscriptions.ts';
+import type { RouteOptions } from '../rest/http/routes.ts';
+import type { ActionList } from './find-action.ts';
+
+/** What handlers of clients' operations use where an operator acts for a client, too. */
+export type ActingServices = {
+  subscriptions: Subscriptions;
+  database: Pick<Database, 'askLog' | 'change'>;
+  catalog: readonly Action[];
+  actionsOf: Record<Interface, ActionList>;
+  callbackRules: CallbackRules;
+  /** Limit of the wait of a delivery, and so of the pause of a subscription. */
+  maxAgeMs: number;
+};
+
+/** What handlers of clients' operations use. */
+export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets'>;

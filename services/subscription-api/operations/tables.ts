@@ -1,0 +1,22 @@
+/** The operations of each listener, in the order of its document. */
+import type { Interface } from '@waybell/catalog/action';
+import { carrierOperations, shipperOperations } from './interface-subscriptions.ts';
+import type { Operation } from './operation.ts';
+import type { ActingServices, ClientServices } from './services.ts';
+import { subscriptionOperations } from './subscriptions.ts';
+
+const ofInterface = { shipper: shipperOperations, carrier: carrierOperations } satisfies Record<Interface, unknown>;
+
+/** Clients' operations that operators may ask for in a client's place: without its secrets and its experiments. */
+const forOperatorsToo = (interfaces: readonly Interface[]): Operation<ActingServices>[] => [
+  ...interfaces.flatMap((name) => ofInterface[name]),
+  ...subscriptionOperations,
+];
+
+/** The operations of clients of these interfaces. */
+export const clientOperations = (interfaces: readonly Interface[]): Operation<ClientServices>[] => [
+  ...forOperatorsToo(interfaces),
+];
+
+/** Those of clients that operators have below the place of a client. */
+export const actingOperations = forOperatorsToo(['shipper', 'carrier']);
