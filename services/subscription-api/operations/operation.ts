@@ -7,7 +7,7 @@
  * What a client sends is read by the schemas here before `handle` sees it; what `handle` returns is a row, written by the answer's schema.
  */
 import type { Request, Response } from 'express';
-import Type, { type Static, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import type { Scope } from '../tokens.ts';
@@ -42,6 +42,7 @@ export type Served<Uses> = { caller: Caller; request: Request; response: Respons
 
 type PathParameters = Readonly<Record<string, PathParameter>>;
 type QueryParameters = Readonly<Record<string, QueryParameter>>;
+type NoParameters = Readonly<Record<string, never>>;
 
 type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
 type QueryOf<Q> = {
@@ -169,8 +170,8 @@ type BodyOf<B> = B extends { schema: infer Schema extends TSchema }
 /** Makes operations whose handlers use these services. */
 export function operationsOf<Uses>() {
   return <
-    const P extends PathParameters = Record<never, never>,
-    const Q extends QueryParameters = Record<never, never>,
+    const P extends PathParameters = NoParameters,
+    const Q extends QueryParameters = NoParameters,
     const B extends Body | undefined = undefined,
   >({
     parameters,
@@ -183,8 +184,7 @@ export function operationsOf<Uses>() {
     parameters: parameters ?? {},
     query: query === undefined || typeof query === 'function' ? query : () => query,
     body,
-    // It is given what these parts read.
-    handle: handle as Operation<Uses>['handle'],
+    handle,
   });
 }
 
@@ -208,6 +208,6 @@ export const noQuery = {};
 
 /** A body that says nothing; there may be none as well. */
 export const noBody = {
-  schema: Type.Unsafe<Readonly<Record<never, never>>>({ type: 'object', additionalProperties: false }),
+  schema: Type.Unsafe<object>({ type: 'object', additionalProperties: false }),
   isOptional: true,
 } satisfies Body;
