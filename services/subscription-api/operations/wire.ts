@@ -22,8 +22,9 @@ type Row = Readonly<Record<string, unknown>>;
 const known = new WeakMap<TSchema, Write>();
 
 /** Throws where a member is missing that has to be there. */
-export const wire: (schema: TSchema, ...value: Parameters<Write>) => unknown = (schema, value, context) =>
-  writerOf(schema)(value, context);
+export function wire(schema: TSchema, value: unknown, context?: unknown): unknown {
+  return writerOf(schema)(value, context);
+}
 
 function writerOf(schema: TSchema): Write {
   const write = known.get(schema) ?? makeWriter(schema);
@@ -95,7 +96,10 @@ function readerOf(name: string, schema: TSchema): (row: Row, context: unknown) =
   const { const: constant } = nodeOf(schema);
   const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const names = [source ?? name, camel, name.replace(/_guid$/, '')];
-  return (row) => row[names.find((each) => row[each] !== undefined) ?? name] ?? constant;
+  return (row) => {
+    const found = names.find((each) => row[each] !== undefined);
+    return found === undefined ? constant : row[found];
+  };
 }
 
 function takesNull(schema: TSchema): boolean {
