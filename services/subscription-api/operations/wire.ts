@@ -95,7 +95,10 @@ function readerOf(name: string, schema: TSchema): (row: Row, context: unknown) =
   const { const: constant } = nodeOf(schema);
   const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const names = [source ?? name, camel, name.replace(/_guid$/, '')];
-  return (row) => row[names.find((each) => row[each] !== undefined) ?? name] ?? constant;
+  return (row) => {
+    const found = names.find((each) => row[each] !== undefined);
+    return found === undefined ? constant : row[found];
+  };
 }
 
 function takesNull(schema: TSchema): boolean {

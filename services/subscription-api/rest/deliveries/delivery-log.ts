@@ -17,7 +17,8 @@ import {
 } from '../http/read-query.ts';
 import { answerFor, answerObject, addPath, type RouteOptions } from '../http/routes.ts';
 import { askByKind, filterReader } from './delivery-filter.ts';
-import { deliveryDetailView, deliveryView, eventView, sentRequest } from './history-view.ts';
+import { deliveryDetailView, deliveryView, eventView } from './history-view.ts';
+import { sentRequest } from '../../operations/sent-request.ts';
 import { pullPage } from './pull.ts';
 
 type TimelineQuery = PagingQuery & { kind?: string };
