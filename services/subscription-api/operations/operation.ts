@@ -33,6 +33,8 @@ export type QueryParameter<Schema extends TSchema = TSchema, IsGiven extends boo
   schema: Schema;
   description: string;
   isGiven: IsGiven;
+  /** Another schema for the document. */
+  shown?: TSchema;
   /** Further members of its node in the document. */
   more?: JsonNode;
 };
@@ -44,7 +46,8 @@ type PathParameters = Readonly<Record<string, PathParameter>>;
 type QueryParameters = Readonly<Record<string, QueryParameter>>;
 
 type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
-type QueryOf<Q> = {
+/** What the parameters of a query are read as. */
+export type QueryOf<Q> = {
   [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? Name : never]: SchemaOf<Q[Name]>;
 } & { [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? never : Name]?: SchemaOf<Q[Name]> };
 type SchemaOf<Parameter> = Parameter extends QueryParameter<infer Schema> ? Static<Schema> : never;
@@ -137,6 +140,10 @@ type Told = {
   answers: Readonly<Record<number, Answer>>;
   /** Problems beyond those that every operation of its kind has. */
   problems?: readonly ProblemKind[];
+  /** Components that its texts name. */
+  also?: readonly TSchema[];
+  /** Headers that `handle` reads. */
+  headers?: QueryParameters;
 };
 
 /** An operation, whatever its parts are. */
