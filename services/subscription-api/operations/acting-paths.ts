@@ -2,11 +2,7 @@ import type { Action } from '@waybell/catalog/action';
 import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { withProblems } from './answers.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
-import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
-import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
-import { livePaths, liveSchemas } from './live-paths.ts';
-import { missedPaths, missedSchemas } from './missed-paths.ts';
 import { actions } from '@waybell/catalog/actions';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
@@ -18,10 +14,6 @@ const interfaces = ['shipper', 'carrier'] as const;
 const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...ownTokenPaths(interfaces),
   ...pathsOf(actingOperations, { interfaces, catalog: actions }),
-  ...deliveryLogPaths(interfaces),
-  ...livePaths(interfaces),
-  ...statisticsPaths(interfaces),
-  ...missedPaths(interfaces),
   ...byHandPaths(interfaces),
 };
 
@@ -30,10 +22,6 @@ export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNo
   return {
     ...componentsIn(actingOperations, catalog),
     ...ownTokenSchemas,
-    ...deliveryLogSchemas,
-    ...liveSchemas,
-    ...statisticsSchemas,
-    ...missedSchemas,
     ...byHandSchemas,
   };
 }

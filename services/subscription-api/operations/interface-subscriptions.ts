@@ -19,7 +19,8 @@ type Uses = Pick<ClientServices, 'subscriptions' | 'actionsOf' | 'callbackRules'
 
 const operation = operationsOf<Uses>();
 
-const namesOf = (interfaceName: Interface, catalog: readonly Action[]) =>
+/** The names of the actions of an interface. */
+export const namesOf = (interfaceName: Interface, catalog: readonly Action[]) =>
   catalog.filter((action) => action.interface === interfaceName).map(({ name }) => name);
 
 /** Schemas of the names of actions. */

@@ -7,13 +7,9 @@ import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
 import { answers, commonSchemas, headers, securitySchemes } from './components.ts';
 import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
-import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
-import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
-import { livePaths, liveSchemas } from './live-paths.ts';
-import { missedPaths, missedSchemas } from './missed-paths.ts';
 import { signingSecretPaths } from './signing-secret-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
@@ -62,12 +58,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...consoleSessionPaths,
       ...signingSecretPaths(interfaces),
       ...credentialsPaths(interfaces),
-      ...deliveryLogPaths(interfaces),
-      ...livePaths(interfaces),
       ...listenerPaths(interfaces),
-      ...statisticsPaths(interfaces),
       ...byHandPaths(interfaces),
-      ...missedPaths(interfaces),
       ...triggerPaths(interfaces),
       ...documentPaths,
       ...sourceNetworkPaths,
@@ -79,12 +71,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...componentsIn(operations, catalog),
         ...ownTokenSchemas,
         ...credentialsSchemas,
-        ...deliveryLogSchemas,
-        ...liveSchemas,
         ...listenerSchemas,
-        ...statisticsSchemas,
         ...byHandSchemas,
-        ...missedSchemas,
         ...triggerSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),

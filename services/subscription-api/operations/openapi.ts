@@ -26,8 +26,9 @@ function inPath([name, { schema, description, examples }]: [string, PathParamete
 }
 
 function nodeFor(operation: Operation, described: Described): JsonNode {
-  const { tag, id, summary, description, scope, query, body, answers } = operation;
-  const parameters = query === undefined ? [] : inQuery(query, described);
+  const { tag, id, summary, description, scope, query, headers = {}, body, answers } = operation;
+  const { interfaces, catalog } = described;
+  const parameters = [...within('query', query?.(interfaces, catalog) ?? {}), ...within('header', headers)];
   const schema = body?.shown ?? body?.schema;
   const isOfAction = traitsOf(operation).includes('action');
   const successes = Object.entries(answers).map(([status, answer]) => [
@@ -48,12 +49,12 @@ function nodeFor(operation: Operation, described: Described): JsonNode {
   };
 }
 
-const inQuery = (query: QueryFor, { interfaces, catalog }: Described): JsonNode[] =>
-  Object.entries(query(interfaces, catalog)).map(([name, { schema, description, more }]) => ({
+const within = (place: 'query' | 'header', parameters: ReturnType<QueryFor>): JsonNode[] =>
+  Object.entries(parameters).map(([name, { schema, shown = schema, description, more }]) => ({
     name,
-    in: 'query',
+    in: place,
     description,
-    schema,
+    schema: shown,
     ...more,
   }));
 

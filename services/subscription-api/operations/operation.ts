@@ -33,6 +33,8 @@ export type QueryParameter<Schema extends TSchema = TSchema, IsGiven extends boo
   schema: Schema;
   description: string;
   isGiven: IsGiven;
+  /** Another schema for the document. */
+  shown?: TSchema;
   /** Further members of its node in the document. */
   more?: JsonNode;
 };
@@ -45,7 +47,8 @@ type QueryParameters = Readonly<Record<string, QueryParameter>>;
 type NoParameters = Readonly<Record<string, never>>;
 
 type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
-type QueryOf<Q> = {
+/** What the parameters of a query are read as. */
+export type QueryOf<Q> = {
   [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? Name : never]: SchemaOf<Q[Name]>;
 } & { [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? never : Name]?: SchemaOf<Q[Name]> };
 type SchemaOf<Parameter> = Parameter extends QueryParameter<infer Schema> ? Static<Schema> : never;
@@ -138,6 +141,10 @@ type Told = {
   answers: Readonly<Record<number, Answer>>;
   /** Problems beyond those that every operation of its kind has. */
   problems?: readonly ProblemKind[];
+  /** Components that its texts name. */
+  also?: readonly TSchema[];
+  /** Headers that `handle` reads. */
+  headers?: QueryParameters;
 };
 
 /** An operation, whatever its parts are. */

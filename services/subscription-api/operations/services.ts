@@ -2,7 +2,9 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import type { CallbackRules } from '../callback-url.ts';
 import type { Database } from '../database.ts';
 import type { Subscriptions } from '../subscriptions.ts';
+import type { CountHours } from '../rest/deliveries/count-hours.ts';
 import type { RouteOptions } from '../rest/http/routes.ts';
+import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
 
 /** What handlers of clients' operations use where an operator acts for a client, too. */
@@ -14,7 +16,9 @@ export type ActingServices = {
   callbackRules: CallbackRules;
   /** Limit of the wait of a delivery, and so of the pause of a subscription. */
   maxAgeMs: number;
-};
+  countHours: CountHours;
+} & KnowingAgain &
+  Pick<RouteOptions, 'live' | 'awaiting'>;
 
 /** What handlers of clients' operations use. */
 export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets'>;

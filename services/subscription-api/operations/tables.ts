@@ -1,6 +1,7 @@
 /** The operations of each listener, in the order of its document. */
 import type { Interface } from '@waybell/catalog/action';
 import { carrierOperations, shipperOperations } from './interface-subscriptions.ts';
+import { deliveryLogOperations, liveOperation, missedOperation, statisticsOperation } from './delivery-log.ts';
 import type { Operation } from './operation.ts';
 import type { ActingServices, ClientServices } from './services.ts';
 import { subscriptionOperations } from './subscriptions.ts';
@@ -11,6 +12,10 @@ const ofInterface = { shipper: shipperOperations, carrier: carrierOperations } s
 const forOperatorsToo = (interfaces: readonly Interface[]): Operation<ActingServices>[] => [
   ...interfaces.flatMap((name) => ofInterface[name]),
   ...subscriptionOperations,
+  ...deliveryLogOperations,
+  liveOperation,
+  statisticsOperation,
+  missedOperation,
 ];
 
 /** The operations of clients of these interfaces. */

@@ -8,19 +8,17 @@ import { consoleRoutes, type ServedConsole } from './console/console.ts';
 import { credentialsRoutes } from './credentials/credentials.ts';
 import { signingSecretRoutes } from './credentials/signing-secrets.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
-import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
-import { missedRoutes } from './deliveries/missed.ts';
-import { statisticsRoutes } from './deliveries/statistics.ts';
+import { countHours } from './deliveries/count-hours.ts';
 import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
 import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
-import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
+import type { KnowingAgain } from './live/event-stream.ts';
 import { triggerRoutes, type TriggerOptions } from './triggers/triggers.ts';
 
 export type ApiOptions = RouteOptions &
   Omit<HttpAppOptions, 'overview'> &
-  Pick<LiveRouteOptions, 'knownAgainMs'> &
+  Pick<KnowingAgain, 'knownAgainMs'> &
   Pick<TriggerOptions, 'eventLimits'> &
   Pick<ListenerRouteOptions, 'listenerSettings'> & {
     interfaces: readonly string[];
@@ -35,20 +33,17 @@ export const interfacesOf = (names: readonly string[]): Interface[] =>
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
   const { catalog } = options;
-  const services = { ...options, actionsOf: listAllActions(catalog) };
+  // A stream's reader is authenticated again every minute, which counts as no request.
+  const knowAgain = options.authenticate;
+  const services = { ...options, knowAgain, countHours: countHours(), actionsOf: listAllActions(catalog) };
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
     ownTokenRoutes({ authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     credentialsRoutes({ ...options, authenticate }),
-    deliveryLogRoutes({ ...options, authenticate }),
-    statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
-    missedRoutes({ ...options, authenticate }),
     triggerRoutes({ ...options, authenticate }),
-    // A stream's reader is authenticated again every minute, which counts as no request.
-    liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
-    listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
+    listenerRoutes({ ...options, authenticate, knowAgain }),
     documentRoutes(options.documents),
     consoleSessionRoutes(options),
     consoleRoutes(options.console.client),

@@ -27,7 +27,8 @@ import { readJson, readNothing, bodyFaults, invalidBody, isObject, pointTo } fro
 import { Problem, type Fault } from '../http/problem.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { answerFor, answerObject, addPath, type RouteOptions, type GuidParams } from '../http/routes.ts';
-import { deliveryDetailView, sentRequest } from './history-view.ts';
+import { deliveryDetailView } from './history-view.ts';
+import { sentRequest } from '../../operations/sent-request.ts';
 
 type ByHandRouteOptions = Pick<RouteOptions, 'authenticate' | 'database'>;
 /** A receiver's time limit, and some more: after it, the answer says that there is no result yet. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import { createAccount } from '../../accounts.ts';
-import { countHours, HOUR_MS } from './statistics.ts';
+import { countHours, HOUR_MS } from './count-hours.ts';
 import {
   aDelivered,
   aDropped,

@@ -1,11 +1,9 @@
-import type { Request } from 'express';
-import type { Action, Interface } from '@waybell/catalog/action';
+/** Conditions on deliveries and events, for clients and operators alike. */
+import type { TString } from 'typebox';
 import { actions } from '@waybell/catalog/actions';
 import { nearestNames } from '@waybell/catalog/names';
-import { actionNames } from '../../operations/interface-subscriptions.ts';
-import { componentsIn } from '../../operations/schema.ts';
-import { deliveryParameters } from '../../operations/delivery-log-paths.ts';
-import type { DeliveryStatus } from '@waybell/delivery-log/read/entries';
+import type { deliveryFilters } from '../../operations/delivery-schemas.ts';
+import type { QueryOf } from '../../operations/operation.ts';
 import { keysNamed } from '@waybell/delivery-log/read/find-anything';
 import type { DeliveryFilter } from '@waybell/delivery-log/read/find-deliveries';
 import { readEndpoint, type EndpointFilter } from '@waybell/delivery-log/read/subscriptions';
@@ -15,38 +13,10 @@ import { momentOf } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import type { Database } from '../../database.ts';
 import type { Problem } from '../http/problem.ts';
-import { invalidParameters, queryReader, pagingOf, type PagingQuery } from '../http/read-query.ts';
-import { pullRequestOf, type PullQuery } from './pull.ts';
+import { invalidParameters } from '../http/read-query.ts';
 
-/** Parameters that select deliveries. */
-export type FilterQuery = PagingQuery & {
-  key?: string;
-  kind?: string;
-  guid?: string;
-  action?: string;
-  status?: DeliveryStatus[];
-  reason?: string;
-  subscription?: string;
-  endpoint?: string;
-  since?: string;
-  until?: string;
-};
-
-/**
- * Reads which deliveries of an interface are requested, as a list or, with `pull`, in the order of the log. Throws a Problem (422) that
- * names everything wrong with the query.
- */
-export function filterReader(interfaceName: Interface, catalog: readonly Action[]) {
-  const read = queryReader<FilterQuery & PullQuery>(
-    deliveryParameters([interfaceName]),
-    componentsIn([actionNames[interfaceName]], catalog),
-  );
-  return (request: Request) => {
-    const query = read(request);
-    const pull = pullRequestOf(query);
-    return { pull, filter: filterOf(query), kind: query.kind, paging: pagingOf(query) };
-  };
-}
+/** What selects deliveries. */
+export type FilterQuery = QueryOf<ReturnType<typeof deliveryFilters<TString>>>;
 
 /** Throws a Problem (422) where `endpoint` names no host. */
 export function filterOf(query: FilterQuery): DeliveryFilter {

@@ -13,7 +13,6 @@ import {
 import {
   endedDeliveries,
   END_STATUSES,
-  type EndedDelivery,
   type EndedPage,
   type EndsQuery,
   type EndFilter,
@@ -25,17 +24,28 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 import type { RouteOptions } from '../http/routes.ts';
-import { deliveryView, moment } from './history-view.ts';
+import { asked, type QueryOf } from '../../operations/operation.ts';
+import { choice, text } from '../../operations/schema.ts';
+import type { FilterQuery } from './delivery-filter.ts';
 
-/** Parameters of a request that reads the log on. */
-export type PullQuery = {
-  limit: number;
-  after?: string;
-  include?: 'body';
-  wait?: string;
-  action?: string;
-  status?: DeliveryStatus[];
-  reason?: string;
+/** The time in it is read as any other. */
+const AFTER_PATTERN = String.raw`^oldest$|^[0-9-]{10}[Tt][0-9:.]{8,18}([Zz]|[+-][0-9:]{4,5})$|${PLACE_PATTERN}`;
+
+/** The parameters by which a client reads the log on, beside filters. */
+export const pullParameters = {
+  after: asked(
+    'Reads the log on in its own order, for reconciling: `oldest`, a time (what is kept from then on), or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
+    text({
+      pattern: AFTER_PATTERN,
+      description: '`oldest`, an RFC 3339 timestamp such as 2026-11-20T09:30:00Z, or the `next` of a page before',
+      examples: ['oldest', '2026-11-20T00:00:00Z'],
+    }),
+  ),
+  include: asked('With `after`: what was sent, too.', choice(['body'])),
+  wait: asked(
+    'With `after`: how long to wait for something new, where there is nothing.',
+    text({ pattern: '^([1-9]|1[0-9]|20)s$', description: 'from 1s to 20s', examples: ['20s'] }),
+  ),
 };
 
 /** The place from which the log is read on: a place, or a time in milliseconds since the epoch. */
@@ -55,13 +65,11 @@ export async function pullPage(
   {
     database,
     awaiting,
-    reader: caller,
+    reader,
     pull,
   }: Pick<RouteOptions, 'database' | 'awaiting'> & { reader: ClientReader; pull: PullRequest },
   response: Response,
-): Promise<object> {
-  const { account, client, interface: interfaceName } = caller;
-  const reader = { account, client, interface: interfaceName };
+): Promise<Omit<EndedPage, 'next'> & { next: string }> {
   const { after, waitMs, ...query } = pull;
   const ask = async (from: PullRequest['after']) => {
     const found = await database.askLog((postgres) => pageAfter(postgres, from, { reader, ...query }));
@@ -69,10 +77,11 @@ export async function pullPage(
     throw noLongerKept(found.oldest);
   };
   let page = await ask(after);
-  if (waitMs === 0 || !isNothing(page)) return view(page);
-  const awaited = awaiting.begin(reader, response, waitMs);
-  while (isNothing(page) && (await awaited.after(page.next.number))) page = await ask(page.next);
-  return view(page);
+  if (waitMs > 0 && isNothing(page)) {
+    const awaited = awaiting.begin(reader, response, waitMs);
+    while (isNothing(page) && (await awaited.after(page.next.number))) page = await ask(page.next);
+  }
+  return { ...page, next: writePlace(page.next) };
 }
 
 const isNothing = ({ entries, more }: EndedPage): boolean => entries.length === 0 && !more;
@@ -89,25 +98,17 @@ async function pageAfter(
 }
 
 function noLongerKept(oldest: number | undefined): Problem {
-  const since = oldest === undefined ? 'There is nothing' : `There is something from ${moment(oldest)} on`;
+  const since =
+    oldest === undefined ? 'There is nothing' : `There is something from ${new Date(oldest).toISOString()} on`;
   const detail = `Some of what follows this "after" is no longer kept, or the log was restored from a backup. ${since}: go on with "after=oldest", or with a time.`;
   return new Problem('no-longer-kept', detail);
-}
-
-function view({ entries, next, more }: EndedPage) {
-  return { objects: entries.map(endedView), next: writePlace(next), more };
-}
-
-function endedView({ endedAt, body, ...entry }: EndedDelivery) {
-  const sent = body === undefined ? {} : { body, body_state: body === null ? 'no_longer_kept' : 'kept' };
-  return { ...deliveryView(entry), ended_at: moment(endedAt), ...sent };
 }
 
 /** Parameters of lists, the newest first. */
 const OF_LISTS = ['key', 'kind', 'guid', 'subscription', 'endpoint', 'since', 'until', 'cursor'];
 
 /** Throws a Problem (422) that names every parameter that does not go with the others. Undefined without `after`. */
-export function pullRequestOf(query: PullQuery): PullRequest | undefined {
+export function pullRequestOf(query: FilterQuery & QueryOf<typeof pullParameters>): PullRequest | undefined {
   const { after, include, wait, action, status, reason, limit } = query;
   const isPull = after !== undefined;
   const wrong = Object.keys(query).filter((name) =>

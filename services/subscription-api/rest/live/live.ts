@@ -5,16 +5,57 @@
  *     openLive ── query of each LiveFeed (a client) ── latestOf ──> LiveFeed ── records ──> its LiveStreams (its readers)
  */
 import type { ServerResponse } from 'node:http';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { Action } from '@waybell/catalog/action';
-import type { LiveKind } from '../../operations/live-paths.ts';
+import { noticeProperties } from '@waybell/contracts/operations-channel';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Log } from '@waybell/runtime/log';
 import { runEvery } from '@waybell/runtime/run-every';
 import type { Database } from '../../database.ts';
-import { attemptView, eventView, verdictView } from '../deliveries/history-view.ts';
+import { Attempt, event as eventMembers, suppressed } from '../../operations/delivery-schemas.ts';
+import { choice, component, guid, moment, object, optional, text } from '../../operations/schema.ts';
+import { wire } from '../../operations/wire.ts';
 import { EventStream, type StreamCapacity, type EventStreamOptions } from './event-stream.ts';
 import { latestOf, type LiveFound, type LiveQuery, type LiveEntry } from './latest-entries.ts';
 import type { FeedPosition, Placed } from './position.ts';
+
+/** The kind of a record in the feed: an attempt ended, an event was not sent, or a notice of a subscription. */
+export const liveKind = choice(['delivered', 'failed', 'exhausted', 'dropped', 'suppressed', 'notice'], {
+  type: 'string',
+});
+
+type LiveKind = Static<typeof liveKind>;
+
+export const LiveAttempt = component(
+  'LiveAttempt',
+  object({
+    delivery_guid: guid('As `webhook-id`.'),
+    event_guid: guid(),
+    action: text(),
+    keys: eventMembers.keys,
+    subscription_guid: guid(),
+    callback_url: optional(text('Of the subscription as it is now, without its query.')),
+    attempt: Attempt,
+  }),
+);
+
+export const LiveSuppressed = component('LiveSuppressed', object({ ...eventMembers, ...suppressed }));
+
+/** The account's name is for operators only. */
+const { account_name: _, ...noticeOfClient } = noticeProperties;
+
+export const LiveNotice = component(
+  'LiveNotice',
+  Type.Unsafe({ type: 'object', required: Object.keys(noticeOfClient), properties: noticeOfClient }),
+);
+
+export const LiveSkipped = component(
+  'LiveSkipped',
+  object({
+    since: moment('More happened from this time on than the feed carries: some of it is left out.'),
+    until: moment(),
+  }),
+);
 
 /** A reader's filter of the feed. */
 export type LiveFilter = { action?: string | undefined; kind?: LiveKind | undefined };
@@ -216,7 +257,7 @@ class LiveStream {
       this.position.note(record);
       return this.#events.event(event, data);
     });
-    if (skipped !== undefined) events.unshift(this.#events.event('skipped', JSON.stringify(skipped)));
+    if (skipped !== undefined) events.unshift(this.#events.event('skipped', written(LiveSkipped, skipped)));
     if (events.length > 0) this.#events.write(events.join(''));
   }
 
@@ -236,11 +277,12 @@ class LiveStream {
   }
 }
 
-function stretchOf(stretches: readonly Stretch[]): { since: string; until: string } | undefined {
+function stretchOf(stretches: readonly Stretch[]): Stretch | undefined {
   if (stretches.length === 0) return undefined;
-  const since = Math.min(...stretches.map((each) => each.since));
-  const until = Math.max(...stretches.map((each) => each.until));
-  return { since: new Date(since).toISOString(), until: new Date(until).toISOString() };
+  return {
+    since: Math.min(...stretches.map((each) => each.since)),
+    until: Math.max(...stretches.map((each) => each.until)),
+  };
 }
 
 /** One thing that happened, as streams send it. */
@@ -252,32 +294,31 @@ type LiveRecord = Placed & {
   data: string;
 };
 
-function liveRecord(entry: LiveEntry): LiveRecord {
-  const { key, at } = entry;
-  if (entry.kind === 'attempt') {
-    const { attempt, action } = entry;
-    // An attempt is of one of these kinds.
-    const kind = attempt.kind as LiveKind;
-    return { key, at, action, kind, event: 'attempt', data: JSON.stringify(attemptData(entry)) };
-  }
-  if (entry.kind === 'notice') {
-    // The account's name is for operators only.
-    const { account_name: _, ...notice } = entry.notice;
-    return { key, at, action: notice.action, kind: 'notice', event: 'notice', data: JSON.stringify(notice) };
-  }
-  const { verdicts: _, ...event } = eventView(entry.event);
-  const data = JSON.stringify({ ...event, ...verdictView(entry.verdict) });
-  return { key, at, action: event.action, kind: 'suppressed', event: 'suppressed', data };
-}
+const written = (schema: TSchema, value: object): string => JSON.stringify(wire(schema, value));
 
-function attemptData(entry: LiveEntry & { kind: 'attempt' }) {
-  return {
-    delivery_guid: entry.delivery,
-    event_guid: entry.event,
-    action: entry.action,
-    keys: entry.keys,
-    subscription_guid: entry.subscription,
-    callback_url: entry.callbackUrl,
-    attempt: attemptView(entry.attempt),
-  };
+function liveRecord(entry: LiveEntry): LiveRecord {
+  const { key, at, kind } = entry;
+  switch (kind) {
+    case 'attempt': {
+      const { attempt, action } = entry;
+      // An attempt is of one of these kinds.
+      const of = { action, kind: attempt.kind as LiveKind };
+      return { key, at, ...of, event: kind, data: written(LiveAttempt, entry) };
+    }
+    case 'suppressed': {
+      const { event, verdict } = entry;
+      return {
+        key,
+        at,
+        action: event.action,
+        kind,
+        event: kind,
+        data: written(LiveSuppressed, { ...event, ...verdict }),
+      };
+    }
+    case 'notice': {
+      const { notice } = entry;
+      return { key, at, action: notice.action, kind, event: kind, data: written(LiveNotice, notice) };
+    }
+  }
 }

@@ -5,12 +5,10 @@ import { Refusal } from '../../refusal.ts';
 import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
 import { byHandRoutes } from '../deliveries/by-hand.ts';
-import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
-import { missedRoutes } from '../deliveries/missed.ts';
-import { statisticsRoutes } from '../deliveries/statistics.ts';
+import { countHours } from '../deliveries/count-hours.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
-import { liveRoutes, type LiveRouteOptions } from '../live/live-routes.ts';
+import type { KnowingAgain } from '../live/event-stream.ts';
 import { listAllActions } from '../../operations/find-action.ts';
 import { serveOperations } from '../../operations/serve-operations.ts';
 import { actingOperations } from '../../operations/tables.ts';
@@ -18,7 +16,7 @@ import { actingOperations } from '../../operations/tables.ts';
 const CLIENT = '/v1/admin/accounts/:account/clients/:client';
 
 export type ActingOptions = Omit<RouteOptions, 'signingSecrets' | 'credentials' | 'database'> &
-  Pick<LiveRouteOptions, 'knownAgainMs'> & { database: Database };
+  Pick<KnowingAgain, 'knownAgainMs'> & { database: Database };
 
 type ActingRouteOptions = ActingOptions & { knowAgain: Authenticate };
 
@@ -38,13 +36,14 @@ export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRout
     ownTokenRoutes(routes),
     serveOperations(actingOperations, {
       ...routes,
-      services: { ...routes, actionsOf: listAllActions(routes.catalog) },
+      services: {
+        ...routes,
+        knowAgain: forClient(knowAgain),
+        countHours: countHours(),
+        actionsOf: listAllActions(routes.catalog),
+      },
     }),
-    deliveryLogRoutes(routes),
-    statisticsRoutes(routes),
     byHandRoutes(routes),
-    missedRoutes(routes),
-    liveRoutes({ ...routes, knowAgain: forClient(knowAgain) }),
   );
   return router;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 import type { Attempted } from '@waybell/line/outcomes';
 import { until } from '@waybell/runtime/testing/until';
 import {

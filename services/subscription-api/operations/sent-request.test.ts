@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import type { AttemptEntry, DeliveryEntry } from '@waybell/delivery-log/read/entries';
-import { asCurl, sentRequest } from './history-view.ts';
+import { asCurl, sentRequest } from './sent-request.ts';
 
 const START = Date.parse('2026-11-20T09:30:00Z');
 

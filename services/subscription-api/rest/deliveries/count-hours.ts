@@ -1,47 +1,8 @@
 /** Counts the results of a client's deliveries, and the events that it got nothing of, by action and hour. */
-import { Router } from 'express';
 import { LRUCache } from 'lru-cache';
 import { time, DELIVERED_OR_RETRIED, NOT_DELIVERED, partOf, writeAction } from '@waybell/delivery-log/tables';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Queryable } from '@waybell/runtime/postgres';
-import { requireScope } from '../authentication/authenticate.ts';
-import { readNoQuery } from '../http/read-query.ts';
-import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
-import { moment } from './history-view.ts';
-
-type StatisticsOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'>;
-
-/** Counts of a client's deliveries in the last day, for charts: the same on either interface. */
-export function statisticsRoutes({ authenticate, database, catalog }: StatisticsOptions): Router {
-  const router = Router({ caseSensitive: true });
-  const count = countHours();
-
-  addPath(router, ['/v1/statistics'], {
-    async get(request, response) {
-      const caller = await authenticate(request);
-      requireScope(caller, 'webhooks:read');
-      readNoQuery(request);
-      const reader = { account: caller.accountGuid, client: caller.clientId, interface: caller.interface };
-      const actions = catalog.filter((each) => each.interface === caller.interface).map(({ name }) => name);
-      const asked = { reader, actions, now: Date.now() };
-      answerFor(caller, response, view(await database.askLog((postgres) => count(postgres, asked))));
-    },
-  });
-
-  return router;
-}
-
-function view({ since, until, actions }: Statistics) {
-  return {
-    since: moment(since),
-    until: moment(until),
-    bucket_seconds: HOUR_MS / 1_000,
-    objects: actions.map(({ action, buckets }) => ({
-      action,
-      buckets: buckets.map(({ at, ...counts }) => ({ at: moment(at), ...counts })),
-    })),
-  };
-}
 
 export const HOUR_MS = 3_600_000;
 /** Number of whole hours, in addition to the current one. */
@@ -69,7 +30,7 @@ type Bucket = Counts & { at: number };
 /** Times are milliseconds since the epoch. */
 type Statistics = { since: number; until: number; actions: { action: string; buckets: Bucket[] }[] };
 
-type CountHours = (
+export type CountHours = (
   postgres: Queryable,
   asked: { reader: ClientReader; actions: readonly string[]; now: number },
 ) => Promise<Statistics>;
