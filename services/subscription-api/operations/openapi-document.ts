@@ -6,7 +6,6 @@ import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
 import { answers, commonSchemas, headers, securitySchemes } from './components.ts';
-import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
@@ -14,7 +13,6 @@ import type { JsonNode } from './json-node.ts';
 import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { signingSecretPaths } from './signing-secret-paths.ts';
 import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
@@ -60,8 +58,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...pathsOf(operations, { interfaces, catalog }),
       ...ownTokenPaths(interfaces),
       ...consoleSessionPaths,
-      ...signingSecretPaths(interfaces),
-      ...credentialsPaths(interfaces),
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
       ...listenerPaths(interfaces),
@@ -78,7 +74,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...commonSchemas,
         ...componentsIn(operations, catalog),
         ...ownTokenSchemas,
-        ...credentialsSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
         ...listenerSchemas,

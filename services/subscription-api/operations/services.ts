@@ -1,4 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
+import type { Redis } from '@waybell/runtime/redis';
 import type { CallbackRules } from '../callback-url.ts';
 import type { Database } from '../database.ts';
 import type { Subscriptions } from '../subscriptions.ts';
@@ -17,4 +18,4 @@ export type ActingServices = {
 };
 
 /** What handlers of clients' operations use. */
-export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets'>;
+export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets' | 'credentials'> & { redis: Redis };

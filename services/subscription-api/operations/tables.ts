@@ -1,8 +1,10 @@
 /** The operations of each listener, in the order of its document. */
 import type { Interface } from '@waybell/catalog/action';
+import { credentialsOperations } from './credentials.ts';
 import { carrierOperations, shipperOperations } from './interface-subscriptions.ts';
 import type { Operation } from './operation.ts';
 import type { ActingServices, ClientServices } from './services.ts';
+import { signingSecretOperations } from './signing-secrets.ts';
 import { subscriptionOperations } from './subscriptions.ts';
 
 const ofInterface = { shipper: shipperOperations, carrier: carrierOperations } satisfies Record<Interface, unknown>;
@@ -16,6 +18,8 @@ const forOperatorsToo = (interfaces: readonly Interface[]): Operation<ActingServ
 /** The operations of clients of these interfaces. */
 export const clientOperations = (interfaces: readonly Interface[]): Operation<ClientServices>[] => [
   ...forOperatorsToo(interfaces),
+  ...signingSecretOperations,
+  ...credentialsOperations,
 ];
 
 /** Those of clients that operators have below the place of a client. */

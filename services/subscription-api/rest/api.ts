@@ -1,12 +1,11 @@
 import type { Express } from 'express';
 import type { Interface } from '@waybell/catalog/action';
+import { urlsForHosts } from '../operations/credentials.ts';
 import { listAllActions } from '../operations/find-action.ts';
 import { serveOperations } from '../operations/serve-operations.ts';
 import { clientOperations } from '../operations/tables.ts';
 import { consoleSessionRoutes, ownTokenRoutes } from './authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
-import { credentialsRoutes } from './credentials/credentials.ts';
-import { signingSecretRoutes } from './credentials/signing-secrets.ts';
 import { byHandRoutes } from './deliveries/by-hand.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { missedRoutes } from './deliveries/missed.ts';
@@ -39,8 +38,7 @@ export function createApi(options: ApiOptions): Express {
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
     ownTokenRoutes({ authenticate }),
-    signingSecretRoutes({ ...options, authenticate }),
-    credentialsRoutes({ ...options, authenticate }),
+    urlsForHosts(),
     deliveryLogRoutes({ ...options, authenticate }),
     statisticsRoutes({ ...options, authenticate }),
     byHandRoutes({ ...options, authenticate }),
