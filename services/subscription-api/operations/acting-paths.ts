@@ -1,7 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { withProblems } from './answers.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
@@ -22,7 +21,6 @@ const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...livePaths(interfaces),
   ...statisticsPaths(interfaces),
   ...missedPaths(interfaces),
-  ...byHandPaths(interfaces),
 };
 
 /** Schemas of these paths. */
@@ -34,7 +32,6 @@ export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNo
     ...liveSchemas,
     ...statisticsSchemas,
     ...missedSchemas,
-    ...byHandSchemas,
   };
 }
 

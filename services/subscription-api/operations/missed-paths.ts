@@ -1,7 +1,7 @@
 import type { Interface } from '@waybell/catalog/action';
 import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { problemAnswers, success } from './answers.ts';
-import { reasonCounts } from './by-hand-paths.ts';
+import { reasonCounts } from './by-hand.ts';
 import { answered } from './delivery-log-paths.ts';
 import { countOf, exactly, guid, moment, schemaRef, text, type JsonNode } from './json-node.ts';
 

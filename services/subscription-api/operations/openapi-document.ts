@@ -1,7 +1,6 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
 import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
@@ -10,10 +9,8 @@ import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery
 import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
-import { listenerPaths, listenerSchemas } from './listener-paths.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
 type OpenApiOptions = {
@@ -60,11 +57,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...consoleSessionPaths,
       ...deliveryLogPaths(interfaces),
       ...livePaths(interfaces),
-      ...listenerPaths(interfaces),
       ...statisticsPaths(interfaces),
-      ...byHandPaths(interfaces),
       ...missedPaths(interfaces),
-      ...triggerPaths(interfaces),
       ...documentPaths,
       ...sourceNetworkPaths,
     },
@@ -76,11 +70,8 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...ownTokenSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,
-        ...listenerSchemas,
         ...statisticsSchemas,
-        ...byHandSchemas,
         ...missedSchemas,
-        ...triggerSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },

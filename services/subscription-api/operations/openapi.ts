@@ -65,7 +65,7 @@ function traitsOf({ scope, interface: only_, namesAction, body, parameters }: Op
   return [
     ...(scope === null ? [] : ([ofToken] satisfies Trait[])),
     ...(namesAction === true || ofPath.has('action') ? (['action'] as const) : []),
-    ...(body === undefined || body.readsItself === true ? [] : (['body'] as const)),
+    ...(body === undefined || body.isUnread === true ? [] : (['body'] as const)),
     ...(ofPath.has('parameters') ? (['parameters'] as const) : []),
   ];
 }

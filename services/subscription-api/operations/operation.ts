@@ -61,8 +61,8 @@ export type Body = {
   isExact?: boolean;
   /** There are rules that no schema says: `handle` gets an UnjudgedBody, and tells the faults by both together. */
   isUnjudged?: boolean;
-  /** `handle` reads it from the request, once it knows that it may. */
-  readsItself?: boolean;
+  /** `handle` reads it, and the operation names its problems. */
+  isUnread?: boolean;
 };
 
 /** A body as it came, and its faults by its schema. */
@@ -173,7 +173,7 @@ type Parts<Uses, P extends PathParameters, Q extends QueryParameters, B> = Told 
   handle: (asked: Served<Uses> & { path: PathOf<P>; query: QueryOf<Q>; body: BodyOf<B> }) => unknown;
 };
 
-type BodyOf<B> = B extends { readsItself: true }
+type BodyOf<B> = B extends { isUnread: true }
   ? undefined
   : B extends { schema: infer Schema extends TSchema }
     ? B extends { isUnjudged: true }

@@ -37,7 +37,8 @@ export function serveOperations<Uses>(operations: readonly Operation<Uses>[], se
 
 function handlerOf<Uses>(operation: Operation<Uses>, { authenticate, catalog, services }: Serving<Uses>) {
   const readQuery = queryReaders(operation, catalog);
-  const readBody = operation.body && bodyReader(operation.body, catalog);
+  const readBody =
+    operation.body?.isUnread === true ? undefined : operation.body && bodyReader(operation.body, catalog);
   return async (request: Request<Record<string, string>>, response: Response): Promise<void> => {
     // Handlers of operations without a token ask for no caller.
     const caller = (await admit(operation, authenticate, request)) as Caller;
@@ -81,10 +82,9 @@ function readerOf(query: ReturnType<QueryFor>, catalog: readonly Action[]) {
 }
 
 function bodyReader(
-  { schema, isOptional, isExact, isUnjudged, readsItself }: Body,
+  { schema, isOptional, isExact, isUnjudged }: Body,
   catalog: readonly Action[],
 ): (request: Request, response: Response) => Promise<unknown> {
-  if (readsItself === true) return async () => undefined;
   const judge = judging(schema, catalog);
   const readText = isExact === true ? readExactJson : isOptional === true ? readOptionalJson : readJson;
   return async (request, response) => {

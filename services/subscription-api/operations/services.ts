@@ -1,9 +1,12 @@
 import type { Action, Interface } from '@waybell/catalog/action';
+import type { EventLimits } from '@waybell/events/read-event';
 import type { Redis } from '@waybell/runtime/redis';
 import type { CallbackRules } from '../callback-url.ts';
 import type { Database } from '../database.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { RouteOptions } from '../rest/http/routes.ts';
+import type { ListenerSettings } from '../rest/listeners/relay.ts';
+import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
 
 /** What handlers of clients' operations use where an operator acts for a client, too. */
@@ -18,4 +21,10 @@ export type ActingServices = {
 };
 
 /** What handlers of clients' operations use. */
-export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets' | 'credentials'> & { redis: Redis };
+export type ClientServices = ActingServices &
+  KnowingAgain &
+  Pick<RouteOptions, 'signingSecrets' | 'credentials'> & {
+    redis: Redis;
+    eventLimits: EventLimits;
+    listenerSettings: ListenerSettings;
+  };

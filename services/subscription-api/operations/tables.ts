@@ -1,11 +1,14 @@
 /** The operations of each listener, in the order of its document. */
 import type { Interface } from '@waybell/catalog/action';
+import { byHandOperations } from './by-hand.ts';
 import { credentialsOperations } from './credentials.ts';
 import { carrierOperations, shipperOperations } from './interface-subscriptions.ts';
+import { listenerOperations } from './listeners.ts';
 import type { Operation } from './operation.ts';
 import type { ActingServices, ClientServices } from './services.ts';
 import { signingSecretOperations } from './signing-secrets.ts';
 import { subscriptionOperations } from './subscriptions.ts';
+import { triggerOperations } from './triggers.ts';
 
 const ofInterface = { shipper: shipperOperations, carrier: carrierOperations } satisfies Record<Interface, unknown>;
 
@@ -13,6 +16,7 @@ const ofInterface = { shipper: shipperOperations, carrier: carrierOperations } s
 const forOperatorsToo = (interfaces: readonly Interface[]): Operation<ActingServices>[] => [
   ...interfaces.flatMap((name) => ofInterface[name]),
   ...subscriptionOperations,
+  ...byHandOperations,
 ];
 
 /** The operations of clients of these interfaces. */
@@ -20,6 +24,8 @@ export const clientOperations = (interfaces: readonly Interface[]): Operation<Cl
   ...forOperatorsToo(interfaces),
   ...signingSecretOperations,
   ...credentialsOperations,
+  ...listenerOperations,
+  ...triggerOperations,
 ];
 
 /** Those of clients that operators have below the place of a client. */

@@ -3,25 +3,22 @@ import type { Interface } from '@waybell/catalog/action';
 import { urlsForHosts } from '../operations/credentials.ts';
 import { listAllActions } from '../operations/find-action.ts';
 import { serveOperations } from '../operations/serve-operations.ts';
+import type { ClientServices } from '../operations/services.ts';
 import { clientOperations } from '../operations/tables.ts';
 import { consoleSessionRoutes, ownTokenRoutes } from './authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
-import { byHandRoutes } from './deliveries/by-hand.ts';
 import { deliveryLogRoutes } from './deliveries/delivery-log.ts';
 import { missedRoutes } from './deliveries/missed.ts';
 import { statisticsRoutes } from './deliveries/statistics.ts';
 import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import type { RouteOptions } from './http/routes.ts';
-import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
 import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
-import { triggerRoutes, type TriggerOptions } from './triggers/triggers.ts';
 
 export type ApiOptions = RouteOptions &
   Omit<HttpAppOptions, 'overview'> &
   Pick<LiveRouteOptions, 'knownAgainMs'> &
-  Pick<TriggerOptions, 'eventLimits'> &
-  Pick<ListenerRouteOptions, 'listenerSettings'> & {
+  Pick<ClientServices, 'eventLimits' | 'listenerSettings'> & {
     interfaces: readonly string[];
     documents: Documents;
     console: { client: ServedConsole };
@@ -34,19 +31,17 @@ export const interfacesOf = (names: readonly string[]): Interface[] =>
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
   const { catalog } = options;
-  const services = { ...options, actionsOf: listAllActions(catalog) };
+  // A stream's reader is authenticated again every minute, which counts as no request.
+  const knowAgain = options.authenticate;
+  const services = { ...options, knowAgain, actionsOf: listAllActions(catalog) };
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
     ownTokenRoutes({ authenticate }),
     urlsForHosts(),
     deliveryLogRoutes({ ...options, authenticate }),
     statisticsRoutes({ ...options, authenticate }),
-    byHandRoutes({ ...options, authenticate }),
     missedRoutes({ ...options, authenticate }),
-    triggerRoutes({ ...options, authenticate }),
-    // A stream's reader is authenticated again every minute, which counts as no request.
-    liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
-    listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
+    liveRoutes({ ...options, authenticate, knowAgain }),
     documentRoutes(options.documents),
     consoleSessionRoutes(options),
     consoleRoutes(options.console.client),

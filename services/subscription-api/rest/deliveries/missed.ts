@@ -2,10 +2,10 @@ import { Router } from 'express';
 import { missedParameters } from '../../operations/missed-paths.ts';
 import { momentOf } from '@waybell/events/timestamp';
 import { missedByAction, type MissedOfAction } from '../../by-hand/missed-by-action.ts';
-import { requireScope } from '../authentication/authenticate.ts';
+import { clientOf, requireScope } from '../authentication/authenticate.ts';
 import { invalidParameters, queryReader } from '../http/read-query.ts';
 import { answerFor, addPath, type RouteOptions } from '../http/routes.ts';
-import { clientOf } from './by-hand.ts';
+
 import { moment } from './history-view.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,7 +4,6 @@ import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
 import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
-import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { deliveryLogRoutes } from '../deliveries/delivery-log.ts';
 import { missedRoutes } from '../deliveries/missed.ts';
 import { statisticsRoutes } from '../deliveries/statistics.ts';
@@ -42,7 +41,6 @@ export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRout
     }),
     deliveryLogRoutes(routes),
     statisticsRoutes(routes),
-    byHandRoutes(routes),
     missedRoutes(routes),
     liveRoutes({ ...routes, knowAgain: forClient(knowAgain) }),
   );
