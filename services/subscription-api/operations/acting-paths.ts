@@ -1,7 +1,6 @@
 import type { Action } from '@waybell/catalog/action';
 import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { withProblems } from './answers.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
 import { actions } from '@waybell/catalog/actions';
 import { pathsOf } from './openapi.ts';
@@ -14,7 +13,6 @@ const interfaces = ['shipper', 'carrier'] as const;
 const clientPaths: Readonly<Record<string, JsonNode>> = {
   ...ownTokenPaths(interfaces),
   ...pathsOf(actingOperations, { interfaces, catalog: actions }),
-  ...byHandPaths(interfaces),
 };
 
 /** Schemas of these paths. */
@@ -22,7 +20,6 @@ export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNo
   return {
     ...componentsIn(actingOperations, catalog),
     ...ownTokenSchemas,
-    ...byHandSchemas,
   };
 }
 

@@ -1,17 +1,12 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
 import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
 import { answers, commonSchemas, headers, securitySchemes } from './components.ts';
-import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
-import { listenerPaths, listenerSchemas } from './listener-paths.ts';
-import { signingSecretPaths } from './signing-secret-paths.ts';
-import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
 type OpenApiOptions = {
@@ -56,11 +51,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       ...pathsOf(operations, { interfaces, catalog }),
       ...ownTokenPaths(interfaces),
       ...consoleSessionPaths,
-      ...signingSecretPaths(interfaces),
-      ...credentialsPaths(interfaces),
-      ...listenerPaths(interfaces),
-      ...byHandPaths(interfaces),
-      ...triggerPaths(interfaces),
       ...documentPaths,
       ...sourceNetworkPaths,
     },
@@ -70,10 +60,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
         ...commonSchemas,
         ...componentsIn(operations, catalog),
         ...ownTokenSchemas,
-        ...credentialsSchemas,
-        ...listenerSchemas,
-        ...byHandSchemas,
-        ...triggerSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },

@@ -1,9 +1,12 @@
 import type { Action, Interface } from '@waybell/catalog/action';
+import type { EventLimits } from '@waybell/events/read-event';
+import type { Redis } from '@waybell/runtime/redis';
 import type { CallbackRules } from '../callback-url.ts';
 import type { Database } from '../database.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { CountHours } from '../rest/deliveries/count-hours.ts';
 import type { RouteOptions } from '../rest/http/routes.ts';
+import type { ListenerSettings } from '../rest/listeners/relay.ts';
 import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
 
@@ -21,4 +24,9 @@ export type ActingServices = {
   Pick<RouteOptions, 'live' | 'awaiting'>;
 
 /** What handlers of clients' operations use. */
-export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets'>;
+export type ClientServices = ActingServices &
+  Pick<RouteOptions, 'signingSecrets' | 'credentials'> & {
+    redis: Redis;
+    eventLimits: EventLimits;
+    listenerSettings: ListenerSettings;
+  };

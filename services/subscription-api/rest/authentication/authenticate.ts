@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 /** Callers of the API: how a request's token names them, and what they may do. */
 import type { Interface } from '@waybell/catalog/action';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Actor, CallerOrigin } from '../../actor.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables.ts';
@@ -22,6 +23,13 @@ export type Caller = {
   /** An operator acts for the client. */
   isOperator?: true;
 };
+
+/** The client as the delivery log knows it. */
+export const clientOf = ({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader => ({
+  account: accountGuid,
+  client: clientId,
+  interface: interfaceName,
+});
 
 /** Finds who sent a request. Throws a Problem if it has no valid token, Unavailable if that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;

@@ -4,7 +4,6 @@ import type { Database } from '../../database.ts';
 import { Refusal } from '../../refusal.ts';
 import { admitOperator, type Authenticate } from '../authentication/authenticate.ts';
 import { ownTokenRoutes } from '../authentication/own-token.ts';
-import { byHandRoutes } from '../deliveries/by-hand.ts';
 import { countHours } from '../deliveries/count-hours.ts';
 import { readNoQuery, requirePathGuid } from '../http/read-query.ts';
 import { addPath, type GuidParams, type RouteOptions } from '../http/routes.ts';
@@ -43,7 +42,6 @@ export function actingRoutes({ authenticate, knowAgain, ...options }: ActingRout
         actionsOf: listAllActions(routes.catalog),
       },
     }),
-    byHandRoutes(routes),
   );
   return router;
 }

@@ -2,8 +2,9 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readNetworks } from '@waybell/runtime/networks';
-import type { Problem } from '../http/problem.ts';
-import { readCredentialsRequest, headerFaults } from './credentials.ts';
+import type { Problem } from '../rest/http/problem.ts';
+import { credentialsRequest, headerFaults, readCredentialsRequest } from './credential-rules.ts';
+import { judging } from './serve-operations.ts';
 
 const rules = {
   isHttpAllowed: false,
@@ -16,7 +17,8 @@ const basic = { username: 'waybell', password: SECRET };
 const oauth2 = { token_url: 'https://login.test/token', client_id: 'waybell', client_secret: SECRET };
 const header = (name: string, value: unknown = SECRET) => ({ headers: { [name]: value } });
 
-const read = (body: unknown) => readCredentialsRequest(body, { rules, nowMs: 0 });
+const judge = judging(credentialsRequest);
+const read = async (body: unknown) => readCredentialsRequest(judge(body), { rules, nowMs: 0 });
 
 /** Its faults, as `<pointer> <detail>`. */
 async function faultsOf(body: unknown): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
-import { logDelivery } from '../../testing/logged-delivery.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
 
 const api = shared(() => startApi());
 

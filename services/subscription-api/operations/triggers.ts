@@ -1,77 +1,107 @@
 /** Triggers: an event that never happened, made from the catalog's example, goes to the client's own subscriptions as a test. */
 import { randomUUID } from 'node:crypto';
-import { Router } from 'express';
-import type { Interface, Action } from '@waybell/catalog/action';
+import Type from 'typebox';
+import type { Action } from '@waybell/catalog/action';
 import { exampleEvent } from '@waybell/contracts/example-event';
-import { triggerRequest } from '../../operations/trigger-paths.ts';
 import type { Event, Invalid } from '@waybell/events/event';
 import {
-  isObject,
-  toPlain,
-  writeJson,
   isArray,
+  isObject,
   objectOf,
   pointerTo,
+  writeJson,
   type JsonObject,
   type JsonValue,
 } from '@waybell/events/json';
 import type { EventLimits } from '@waybell/events/read-event';
 import { notify } from '@waybell/notifications/notification';
-import { askForTrigger, type TriggerRefusal } from '../../by-hand/trigger.ts';
-import { requireScope, type Caller } from '../authentication/authenticate.ts';
-import { stoppedProblem } from '../deliveries/by-hand.ts';
-import { readExactJson, bodyFaults, invalidBody, pointTo } from '../http/body.ts';
-import { Problem, type Fault } from '../http/problem.ts';
-import { answerObject, addPath, type RouteOptions } from '../http/routes.ts';
-import { listActions, requireFeature, type ActionList } from '../../operations/find-action.ts';
+import { askForTrigger, type TriggerRefusal } from '../by-hand/trigger.ts';
+import { clientOf, type Caller } from '../rest/authentication/authenticate.ts';
+import { invalidBody, pointTo } from '../rest/http/body.ts';
+import { Problem, type Fault } from '../rest/http/problem.ts';
+import { stoppedProblem } from './by-hand.ts';
+import { requireFeature } from './find-action.ts';
+import { byGuid, one, operationsOf } from './operation.ts';
+import { actionName, closed, component, flag, guid, list, object, optional, text } from './schema.ts';
+import type { ClientServices } from './services.ts';
 
-export type TriggerOptions = Pick<RouteOptions, 'authenticate' | 'database' | 'catalog'> & { eventLimits: EventLimits };
+const to = { subscription_guid: guid(), is_listener: flag('Whether it is of a listener of the client.') };
 
-/** The route that sends such events, the same on either interface. */
-export function triggerRoutes({ authenticate, database, catalog, eventLimits: limits }: TriggerOptions): Router {
-  const router = Router({ caseSensitive: true });
-  const actions: Record<Interface, ActionList> = {
-    shipper: listActions('shipper', catalog),
-    carrier: listActions('carrier', catalog),
-  };
+const Trigger = component(
+  'Trigger',
+  object({
+    event_guid: guid(),
+    unknown_members: list(
+      text(),
+      'Places that the contract does not know: notifications of most actions leave them out.',
+    ),
+    deliveries: list(object({ delivery_guid: guid('As `webhook-id`.'), ...to })),
+    suppressed: list(
+      object({ reason: text({ examples: ['links_missing'] }), ...to }),
+      'Subscriptions that get nothing of such an event.',
+    ),
+  }),
+);
 
-  addPath(router, ['/v1/triggers'], {
-    async post(request, response) {
-      const caller = await authenticate(request);
-      requireScope(caller, 'webhooks:write');
-      const trigger = readTrigger(await readExactJson(request, response));
-      const action = actions[caller.interface].find(trigger.action, response);
+const triggerRequest = closed({
+  action: actionName({ examples: ['order.created'] }),
+  set: optional(
+    Type.Unsafe<JsonObject>({
+      type: 'object',
+      maxProperties: 100,
+      examples: [{ '/payload/id': 4711 }],
+      description:
+        'What is to be another than in the example, by JSON pointers into the event: places in `/payload`, `/occurred_at` and `/error_message`. Numbers go as they are written.',
+    }),
+  ),
+  everywhere: optional(
+    flag({
+      default: false,
+      description: "Whether the client's own subscription gets it although a listener runs.",
+    }),
+  ),
+});
+
+const operation = operationsOf<Pick<ClientServices, 'database' | 'actionsOf' | 'eventLimits'>>();
+
+export const triggerOperations = [
+  operation({
+    method: 'post',
+    path: '/v1/triggers',
+    id: 'trigger',
+    tag: 'Resend and replay',
+    summary: 'Have an example event sent to your own subscriptions',
+    description:
+      "The example of the action, as if it happened now, is checked as the platform's events are and sent to the listeners of the client, or, where none runs or `everywhere` is set, to its own subscription, also while that is switched off or paused: signed and retried as any other, with the header `X-Webhook-Test: true`. It counts for no deactivation.",
+    scope: 'webhooks:write',
+    namesAction: true,
+    body: { schema: triggerRequest, isExact: true, isUnjudged: true },
+    answers: {
+      202: one('It will be sent within a second or so.', Trigger, byGuid('/deliveries/0/delivery_guid', 'getDelivery')),
+    },
+    problems: ['feature-off', 'nobody-subscribed', 'stopped'],
+    async handle({ caller, body, response, services: { database, actionsOf, eventLimits } }) {
+      const given = isObject(body.value) ? body.value['set'] : undefined;
+      const pointers = isObject(given) ? Object.keys(given) : [];
+      const { action: name, set = {}, everywhere = false } = body.fitting(pointers.flatMap(faultsOfPointer));
+      const action = actionsOf[caller.interface].find(name, response);
       requireFeature(action, caller);
-      const event = await makeEvent(trigger, { action, caller, limits });
-      const client = { account: caller.accountGuid, client: caller.clientId, interface: caller.interface };
+      const event = await makeEvent(set, { action, caller, limits: eventLimits });
       const asked = await database.change(caller.actor, (postgres) =>
         askForTrigger(postgres, {
           event: event.guid,
           action: event.action.name,
-          client,
-          isEverywhere: trigger.isEverywhere,
+          client: clientOf(caller),
+          isEverywhere: everywhere,
           by: caller.actor.who,
           bodyFor: notify(event),
         }),
       );
       if (asked.kind === 'refused') throw refused(asked, action.name);
-      const { deliveries, suppressed } = asked;
-      answerObject(caller, response.status(202), {
-        event_guid: event.guid,
-        unknown_members: event.unknownMembers.places,
-        deliveries: deliveries.map(({ delivery, ...to }) => ({ delivery_guid: delivery, ...toView(to) })),
-        suppressed: suppressed.map(({ reason, ...to }) => ({ reason, ...toView(to) })),
-      });
+      return { ...asked, event: event.guid, unknownMembers: event.unknownMembers.places };
     },
-  });
-
-  return router;
-}
-
-const toView = ({ subscription, isListener }: { subscription: string; isListener: boolean }) => ({
-  subscription_guid: subscription,
-  is_listener: isListener,
-});
+  }),
+];
 
 function refused(refusal: TriggerRefusal, action: string): Problem {
   switch (refusal.why) {
@@ -90,21 +120,8 @@ function refused(refusal: TriggerRefusal, action: string): Problem {
   }
 }
 
-type TriggerBody = { action: string; set: JsonObject; isEverywhere: boolean };
-
-const faultsOf = bodyFaults(triggerRequest);
 /** Members of an event that a trigger may set: not its receivers, nor its action. */
 const SETTABLE = new Set(['payload', 'occurred_at', 'error_message']);
-
-/** Reads the body of a trigger, numbers digit for digit. Throws a Problem (422) that names everything wrong with it. */
-function readTrigger(body: JsonValue): TriggerBody {
-  const faults = faultsOf(toPlain(body));
-  const { action, set: given, everywhere } = isObject(body) ? body : {};
-  const set = isObject(given) ? given : {};
-  faults.push(...Object.keys(set).flatMap(faultsOfPointer));
-  if (faults.length > 0 || typeof action !== 'string') throw invalidBody(faults);
-  return { action, set, isEverywhere: everywhere === true };
-}
 
 function faultsOfPointer(pointer: string): Fault[] {
   const [first] = stepsOf(pointer) ?? [];
@@ -118,7 +135,7 @@ function faultsOfPointer(pointer: string): Fault[] {
  * events. Throws a Problem (422) that names the place where it breaks the contract.
  */
 async function makeEvent(
-  { set }: Pick<TriggerBody, 'set'>,
+  set: JsonObject,
   { action, caller, limits }: { action: Action; caller: Pick<Caller, 'accountGuid'>; limits: EventLimits },
 ): Promise<Event> {
   const parties = Object.fromEntries(action.receivers.map((party) => [party, caller.accountGuid]));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readCredentials } from '@waybell/notifications/receiver-credentials';
 import { shared } from '@waybell/runtime/testing/shared';
-import { keyRing, signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { keyRing, signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 
 const SECRET = 's3cret-p4ssw0rd';
 const headers = { 'X-Api-Key': SECRET };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
 

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { borrowRedis } from '@waybell/runtime/testing/borrow';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
 import { shared } from '@waybell/runtime/testing/shared';
-import { logDelivery } from '../../testing/logged-delivery.ts';
-import { createToken } from '../../tokens.ts';
-import { readLive, type LiveReader } from '../../testing/live-reader.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
+import { createToken } from '../tokens.ts';
+import { readLive, type LiveReader } from '../testing/live-reader.ts';
 
 /** For listeners that have, or had, a stream at the other process. */
 const SHORT_LIFE_MS = 600;

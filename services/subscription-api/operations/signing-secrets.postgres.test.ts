@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { signUp, startApi } from '../../testing/api.ts';
-import { createToken } from '../../tokens.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { createToken } from '../tokens.ts';
 import { shared } from '@waybell/runtime/testing/shared';
 
 const path = '/v1/signing-secrets';
