@@ -8,7 +8,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { cloudEventSchema } from './asyncapi-document.ts';
-import { adminDocumentFiles, documentFiles } from './document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from './document-files.ts';
 import { exampleCloudEvent, exampleEvent } from './example-event.ts';
 import { families } from './families.ts';
 import { openApiDocument } from './openapi/openapi-document.ts';
@@ -17,6 +17,7 @@ import { sentExamples } from './sent-examples.ts';
 const interfaces = ['shipper', 'carrier'] as const;
 const openApi = openApiDocument({ catalog: actions, interfaces, sentExamples, version: '1.0.0' });
 const files = documentFiles({ catalog: actions, interfaces, sentExamples });
+const clientFiles = clientDocumentFiles(actions, interfaces);
 // The documents that are served and lie in docs/, not their sources.
 const asyncApi = JSON.parse(files['asyncapi.json'] ?? '{}') as Record<string, unknown>;
 
@@ -49,7 +50,9 @@ describe('families', () => {
 });
 
 describe.each(
-  Object.entries({ ...files, ...adminDocumentFiles(actions) }).filter(([path]) => path.endsWith('openapi.json')),
+  Object.entries({ ...files, ...clientFiles, ...adminDocumentFiles(actions) }).filter(([path]) =>
+    path.includes('openapi'),
+  ),
 )('%s', (_path, text) => {
   test('is valid OpenAPI 3.1, and every reference in it leads somewhere', async () => {
     const validator = new Validator({ strict: false, validateFormats: false });
@@ -79,6 +82,27 @@ describe.each(
     ].map(([, id]) => id);
     expect(ids.length).toBeGreaterThan(5);
     expect(ids).toHaveLength(new Set(ids).size);
+  });
+});
+
+describe.each(interfaces)('the document for clients of the %s interface', (name) => {
+  const document: unknown = JSON.parse(clientFiles[`openapi/${name}.json`] ?? '');
+  const whole = openApiDocument({ catalog: actions, interfaces: [name], sentExamples, version: '1.0.0' });
+
+  test('has every operation of the interface, with answers of one form', () => {
+    const idsOf = (paths: unknown) => JSON.stringify(paths).match(/"operationId":"\w+","summary"/g);
+    expect(idsOf((document as typeof whole)['paths'])).toEqual(idsOf(whole['paths']));
+    expect(JSON.stringify(document)).not.toContain('To a token of the');
+  });
+
+  test('has a type for each choice, none of one boolean, and nothing of what receivers are sent', () => {
+    const types = new Set<unknown>();
+    JSON.stringify(document, (_key, node: { enum?: unknown; const?: unknown; type?: unknown } | null) => {
+      if (Array.isArray(node?.enum) || typeof node?.const === 'string') types.add(node.type);
+      return node;
+    });
+    expect(types).toEqual(new Set(['string']));
+    expect(JSON.stringify(document)).not.toMatch(/notification\.(shipper|carrier)|"webhooks":\{/);
   });
 });
 
