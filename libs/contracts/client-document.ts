@@ -17,7 +17,10 @@ function forGenerators(key: string, node: unknown): unknown {
   if (key.startsWith('notification.')) return undefined;
   if (typeof node !== 'object' || node === null || Array.isArray(node)) return node;
   // All else in JSON is an object.
-  return asOneForm(node as JsonNode) ?? withType(node as JsonNode);
+  const { $ref, ...own } = node as JsonNode;
+  // Nobody makes code of links, or of what is beside a reference: which kinds of problems an answer has.
+  if ($ref !== undefined) return { $ref };
+  return asOneForm(own) ?? withType('content' in own ? { ...own, links: undefined } : own);
 }
 
 /** The single form of an answer: its title told it from that of the other interface. Python leaves some of these out. */
