@@ -171,7 +171,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist|^tests/packages/uses' },
+    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist|^tests/[^/]+/uses' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
