@@ -328,10 +328,10 @@ const MESSAGE_GUID = /"guid":"[^"]*"/;
 
 /** Returns the documented example; on the carrier interface its body carries the guid of the message. */
 function exampleOn(interfaceName: Caller['interface']) {
-  return (action: string, guid: string): string => {
+  return (action: string, message: string): string => {
     const [example] = sentExamples[`${interfaceName}.${action}`] ?? [];
     if (example === undefined) throw new Error(`no example of ${interfaceName}.${action}`);
-    return interfaceName === 'carrier' ? example.body.replace(MESSAGE_GUID, `"guid":"${guid}"`) : example.body;
+    return interfaceName === 'carrier' ? example.body.replace(MESSAGE_GUID, `"guid":"${message}"`) : example.body;
   };
 }
 

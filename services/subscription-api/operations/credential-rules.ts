@@ -1,7 +1,7 @@
 /** Bodies of requests to put in credentials for a host: their schema, and the rules beside it. No fault has anything that may be secret. */
 import { shownUrl } from '@waybell/notifications/callback';
 import type { ClientCredentials, ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { readCallbackUrl, type CallbackRules } from '../callback-url.ts';
 import type { NewCredentials, ShownCredentials } from '../receiver-credentials.ts';
 import { readCertificate } from '../rest/credentials/read-certificate.ts';

@@ -6,7 +6,7 @@
  *     program ── POST …/answers ── relay ──> the answer to the deliverer
  */
 import { randomUUID } from 'node:crypto';
-import Type from 'typebox';
+import { Type } from 'typebox';
 import { listenerClient, ownerOf } from '@waybell/delivery-log/listener-client';
 import type { KeyRing } from '@waybell/runtime/secrets';
 import { readCallbackUrl, type CallbackRules } from '../callback-url.ts';
@@ -129,7 +129,7 @@ export const listenerOperations = [
       const id = randomUUID();
       const callbackUrl = await callbackUrlOf({
         url: body.url,
-        guid: id,
+        listener: id,
         key: makeKey(keyRing, id),
         rules: services.callbackRules,
       });
@@ -306,11 +306,11 @@ function isKeyOf(keyRing: KeyRing, listener: string, key: string): boolean {
   }
 }
 
-type ListenerPlace = { url: string; guid: string; key: string; rules: CallbackRules };
+type ListenerPlace = { url: string; listener: string; key: string; rules: CallbackRules };
 
 /** Makes the URL that deliverers call, from the API's address as its client has it. Throws a Problem (422) for a forbidden one. */
-async function callbackUrlOf({ url, guid, key, rules }: ListenerPlace): Promise<string> {
-  const path = `/v1/listeners/${guid}/requests?key=${key}`;
+async function callbackUrlOf({ url, listener, key, rules }: ListenerPlace): Promise<string> {
+  const path = `/v1/listeners/${listener}/requests?key=${key}`;
   const read = /[?#]/.test(url)
     ? { fault: 'has a query or a fragment: take it out' }
     : await readCallbackUrl(`${url.replace(/\/$/, '')}${path}`, rules);

@@ -1,6 +1,6 @@
 /** Triggers: an event that never happened, made from the catalog's example, goes to the client's own subscriptions as a test. */
 import { randomUUID } from 'node:crypto';
-import Type from 'typebox';
+import { Type } from 'typebox';
 import type { Action } from '@waybell/catalog/action';
 import { exampleEvent } from '@waybell/contracts/example-event';
 import type { Event, Invalid } from '@waybell/events/event';

@@ -232,7 +232,7 @@ function eventOf(stream: EventStream, { kind, ...data }: Relayed): string {
   return stream.event(kind, JSON.stringify(data));
 }
 
-/** What operations of listeners need. */
+/** The services of operations of listeners. */
 export type ListenerSettings = {
   listeners: Listeners;
   listening: Listening;
@@ -254,7 +254,7 @@ export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'
     eventLimits: EventLimits;
   };
 
-/** Opens what operations of listeners need. After disposal it renews no listener. */
+/** Opens the services of listeners. After disposal it renews no listener. */
 export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
   const { keyRing, eventLimits, listenerLimits: limits } = options;
   const { lifeMs, answerLimitMs } = options.listening;
