@@ -1,5 +1,5 @@
-import type { Action } from '@waybell/catalog/action';
-import { ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
+/** Paths of areas that are no operations yet. */
+import { actingTag } from './acting.ts';
 import { withProblems } from './answers.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { deliveryLogPaths, statisticsPaths, statisticsSchemas } from './delivery-log-paths.ts';
@@ -7,17 +7,11 @@ import { deliveryLogSchemas } from './delivery-log-schemas.ts';
 import { guid, schemaRef, type JsonNode } from './json-node.ts';
 import { livePaths, liveSchemas } from './live-paths.ts';
 import { missedPaths, missedSchemas } from './missed-paths.ts';
-import { actions } from '@waybell/catalog/actions';
-import { pathsOf } from './openapi.ts';
-import { componentsIn } from './schema.ts';
-import { actingOperations } from './tables.ts';
 
 const interfaces = ['shipper', 'carrier'] as const;
 
 /** The operations of clients that operators may call too, from the document for clients. */
 const clientPaths: Readonly<Record<string, JsonNode>> = {
-  ...ownTokenPaths(interfaces),
-  ...pathsOf(actingOperations, { interfaces, catalog: actions }),
   ...deliveryLogPaths(interfaces),
   ...livePaths(interfaces),
   ...statisticsPaths(interfaces),
@@ -26,19 +20,13 @@ const clientPaths: Readonly<Record<string, JsonNode>> = {
 };
 
 /** Schemas of these paths. */
-export function actingSchemas(catalog: readonly Action[]): Record<string, JsonNode> {
-  return {
-    ...componentsIn(actingOperations, catalog),
-    ...ownTokenSchemas,
-    ...deliveryLogSchemas,
-    ...liveSchemas,
-    ...statisticsSchemas,
-    ...missedSchemas,
-    ...byHandSchemas,
-  };
-}
-
-export const actingTag = 'For a client';
+export const actingSchemas: Record<string, JsonNode> = {
+  ...deliveryLogSchemas,
+  ...liveSchemas,
+  ...statisticsSchemas,
+  ...missedSchemas,
+  ...byHandSchemas,
+};
 
 const V1 = '/v1/';
 const PLACE = '/v1/admin/accounts/{account}/clients/{client}/';

@@ -283,7 +283,7 @@ export const timelineByQuery = { key: asked('What is asked about.', key, { requi
 const momentInQuery = moment({ examples: ['2026-11-20T09:30:00Z'] });
 
 /** Filters of deliveries, for clients and operators alike. `action`: the schema of an action. */
-export const deliveryFilters = (action: TSchema) => ({
+export const deliveryFilters = <Action extends TSchema>(action: Action) => ({
   key: asked('What they are about, as for the timeline.', key),
   kind: keyKind,
   guid: asked(

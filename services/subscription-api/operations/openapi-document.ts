@@ -1,6 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
-import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
@@ -58,8 +57,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     ],
     paths: {
       ...pathsOf(operations, { interfaces, catalog }),
-      ...ownTokenPaths(interfaces),
-      ...consoleSessionPaths,
       ...signingSecretPaths(interfaces),
       ...credentialsPaths(interfaces),
       ...deliveryLogPaths(interfaces),
@@ -77,7 +74,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       schemas: {
         ...commonSchemas,
         ...componentsIn(operations, catalog),
-        ...ownTokenSchemas,
         ...credentialsSchemas,
         ...deliveryLogSchemas,
         ...liveSchemas,

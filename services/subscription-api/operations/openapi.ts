@@ -64,7 +64,7 @@ function traitsOf({ scope, interface: only_, body, parameters }: Operation): Tra
   return [
     ...(scope === null ? [] : ([ofToken] satisfies Trait[])),
     ...(ofPath.has('action') ? (['action'] as const) : []),
-    ...(body === undefined ? [] : (['body'] as const)),
+    ...(body === undefined || body.isUnread === true ? [] : (['body'] as const)),
     ...(ofPath.has('parameters') ? (['parameters'] as const) : []),
   ];
 }

@@ -60,6 +60,8 @@ export type Body = {
   isExact?: boolean;
   /** There are rules that no schema says: `handle` gets an UnjudgedBody, and tells the faults by both together. */
   isUnjudged?: boolean;
+  /** `handle` reads it, and the operation names its problems. */
+  isUnread?: boolean;
 };
 
 /** A body as it came, and its faults by its schema. */
@@ -160,11 +162,13 @@ type Parts<Uses, P extends PathParameters, Q extends QueryParameters, B> = Told 
   handle: (asked: Served<Uses> & { path: PathOf<P>; query: QueryOf<Q>; body: BodyOf<B> }) => unknown;
 };
 
-type BodyOf<B> = B extends { schema: infer Schema extends TSchema }
-  ? B extends { isUnjudged: true }
-    ? UnjudgedBody<Static<Schema>>
-    : Static<Schema>
-  : undefined;
+type BodyOf<B> = B extends { isUnread: true }
+  ? undefined
+  : B extends { schema: infer Schema extends TSchema }
+    ? B extends { isUnjudged: true }
+      ? UnjudgedBody<Static<Schema>>
+      : Static<Schema>
+    : undefined;
 
 /** Makes operations whose handlers use these services. */
 export function operationsOf<Uses>() {

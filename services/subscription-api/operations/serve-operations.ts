@@ -36,7 +36,8 @@ export function serveOperations<Uses>(operations: readonly Operation<Uses>[], se
 
 function handlerOf<Uses>(operation: Operation<Uses>, { authenticate, catalog, services }: Serving<Uses>) {
   const readQuery = queryReaders(operation, catalog);
-  const readBody = operation.body && bodyReader(operation.body, catalog);
+  const readBody =
+    operation.body?.isUnread === true ? undefined : operation.body && bodyReader(operation.body, catalog);
   return async (request: Request<Record<string, string>>, response: Response): Promise<void> => {
     // Handlers of operations without a token ask for no caller.
     const caller = (await admit(operation, authenticate, request)) as Caller;

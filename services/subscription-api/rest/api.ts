@@ -3,7 +3,6 @@ import type { Interface } from '@waybell/catalog/action';
 import { listAllActions } from '../operations/find-action.ts';
 import { serveOperations } from '../operations/serve-operations.ts';
 import { clientOperations } from '../operations/tables.ts';
-import { consoleSessionRoutes, ownTokenRoutes } from './authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
 import { credentialsRoutes } from './credentials/credentials.ts';
 import { signingSecretRoutes } from './credentials/signing-secrets.ts';
@@ -13,6 +12,7 @@ import { missedRoutes } from './deliveries/missed.ts';
 import { statisticsRoutes } from './deliveries/statistics.ts';
 import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
+import { limitFailures } from './http/limits.ts';
 import type { RouteOptions } from './http/routes.ts';
 import { listenerRoutes, type ListenerRouteOptions } from './listeners/listeners.ts';
 import { liveRoutes, type LiveRouteOptions } from './live/live-routes.ts';
@@ -35,10 +35,10 @@ export const interfacesOf = (names: readonly string[]): Interface[] =>
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
   const { catalog } = options;
-  const services = { ...options, actionsOf: listAllActions(catalog) };
+  const failures = limitFailures({ ...options, ...options.limits });
+  const services = { ...options, actionsOf: listAllActions(catalog), failures };
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
-    ownTokenRoutes({ authenticate }),
     signingSecretRoutes({ ...options, authenticate }),
     credentialsRoutes({ ...options, authenticate }),
     deliveryLogRoutes({ ...options, authenticate }),
@@ -50,7 +50,6 @@ export function createApi(options: ApiOptions): Express {
     liveRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     listenerRoutes({ ...options, authenticate, knowAgain: options.authenticate }),
     documentRoutes(options.documents),
-    consoleSessionRoutes(options),
     consoleRoutes(options.console.client),
   ]);
 }

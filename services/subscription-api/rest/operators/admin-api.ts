@@ -1,38 +1,34 @@
 import type { Express } from 'express';
-import type { Database } from '../../database.ts';
+import { inPlaceOfClient } from '../../operations/acting.ts';
+import { listAllActions } from '../../operations/find-action.ts';
+import { lastHourOf } from '../../operations/overview.ts';
+import { serveOperations } from '../../operations/serve-operations.ts';
+import type { OperatorServices } from '../../operations/services.ts';
+import { actingOperations, operatorOperations } from '../../operations/tables.ts';
 import { authenticateBearer, byAccessToken } from '../authentication/authenticate.ts';
-import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from '../console/console.ts';
 import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 import { actingRoutes, type ActingOptions } from './acting.ts';
-import { adminRoutes } from './admin.ts';
-import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
-import { operatorDeliveriesRoutes, operatorLogRoutes } from './operator-log.ts';
-import { overviewRoutes } from './overview.ts';
-import { stopRoutes } from './stops.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
   Omit<ActingOptions, 'authenticate'> &
-  Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
-    database: Database;
+  Pick<OperatorServices, 'line' | 'queues' | 'eventLimits'> & {
     documents: Documents;
     console: { operator: ServedConsole };
   };
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
+  const { catalog } = options;
   // A scope "admin" of an issuer of JWTs may have another meaning.
   const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
+  const services = { ...options, database, actionsOf: listAllActions(catalog), lastHour: lastHourOf(database) };
+  const forClient = inPlaceOfClient(database);
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
-    operatorTokenRoutes({ authenticate }),
-    adminRoutes({ authenticate, database }),
-    operatorLogRoutes({ authenticate, database }),
-    operatorDeliveriesRoutes({ authenticate, database }),
+    serveOperations(operatorOperations, { authenticate, catalog, services }),
+    serveOperations(actingOperations, { authenticate: forClient(authenticate), catalog, services }),
     actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
-    stopRoutes({ authenticate, database }),
-    overviewRoutes({ ...options, authenticate, database }),
-    operatorLineRoutes({ ...options, authenticate, database }),
     documentRoutes(options.documents),
     consoleRoutes(options.console.operator),
   ]);
