@@ -104,7 +104,12 @@ export default {
       severity: 'error',
       from: {
         path: '^(libs/line|services)/',
-        pathNot: ['^libs/line/(broker|operating)/', '^services/subscription-api/rest/operators/', ...ROOTS, TEST],
+        pathNot: [
+          '^libs/line/(broker|operating)/',
+          '^services/subscription-api/operations/(line|overview)\\.ts$',
+          ...ROOTS,
+          TEST,
+        ],
       },
       to: { path: '^libs/line/broker/' },
     },

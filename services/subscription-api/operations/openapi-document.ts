@@ -1,6 +1,5 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
-import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
@@ -49,8 +48,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     ],
     paths: {
       ...pathsOf(operations, { interfaces, catalog }),
-      ...ownTokenPaths(interfaces),
-      ...consoleSessionPaths,
       ...documentPaths,
       ...sourceNetworkPaths,
     },
@@ -59,7 +56,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       schemas: {
         ...commonSchemas,
         ...componentsIn(operations, catalog),
-        ...ownTokenSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },

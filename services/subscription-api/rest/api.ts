@@ -5,11 +5,11 @@ import { listAllActions } from '../operations/find-action.ts';
 import { serveOperations } from '../operations/serve-operations.ts';
 import type { ClientServices } from '../operations/services.ts';
 import { clientOperations } from '../operations/tables.ts';
-import { consoleSessionRoutes, ownTokenRoutes } from './authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
 import { countHours } from './deliveries/count-hours.ts';
 import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
+import { limitFailures } from './http/limits.ts';
 import type { RouteOptions } from './http/routes.ts';
 import type { KnowingAgain } from './live/event-stream.ts';
 
@@ -29,15 +29,18 @@ export const interfacesOf = (names: readonly string[]): Interface[] =>
 /** The REST interface: both interfaces' endpoints, or those of the ones named. */
 export function createApi(options: ApiOptions): Express {
   const { catalog } = options;
-  // A stream's reader is authenticated again every minute, which counts as no request.
-  const knowAgain = options.authenticate;
-  const services = { ...options, knowAgain, countHours: countHours(), actionsOf: listAllActions(catalog) };
+  const services = {
+    ...options,
+    // A stream's reader is authenticated again every minute, which counts as no request.
+    knowAgain: options.authenticate,
+    countHours: countHours(),
+    actionsOf: listAllActions(catalog),
+    failures: limitFailures({ ...options, ...options.limits }),
+  };
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
-    ownTokenRoutes({ authenticate }),
     urlsForHosts(),
     documentRoutes(options.documents),
-    consoleSessionRoutes(options),
     consoleRoutes(options.console.client),
   ]);
 }

@@ -137,13 +137,6 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Throws a Problem (401, 403) unless the request has a token with the scope `admin`; else says who is named for what it changes. */
-export async function admitOperator(authenticate: Authenticate, request: Request): Promise<Actor> {
-  const caller = await authenticate(request);
-  requireScope(caller, 'admin');
-  return caller.actor;
-}
-
 /** Whether verification tokens are shown: who may change subscriptions has to set them, operators only act for the client. */
 export const seesTokens = ({ scopes, isOperator }: Caller): boolean =>
   scopes.includes('webhooks:write') && isOperator !== true;

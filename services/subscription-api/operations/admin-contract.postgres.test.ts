@@ -4,8 +4,8 @@ import { borrowPostgres } from '@waybell/runtime/testing/borrow';
 import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
-import { signUp, startApi, type TestApi } from '../../testing/api.ts';
-import { anEvent, startBroker } from '../../testing/broker.ts';
+import { signUp, startApi, type TestApi } from '../testing/api.ts';
+import { anEvent, startBroker } from '../testing/broker.ts';
 import { Detour } from '@waybell/runtime/testing/detour';
 import { shared } from '@waybell/runtime/testing/shared';
 

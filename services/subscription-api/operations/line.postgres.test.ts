@@ -8,9 +8,9 @@ import { RejectedQueue } from '@waybell/line/operating/rejected-queue';
 import { deliveriesExchange, rejectedQueue, routerQueue } from '@waybell/line/topology';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
-import type { Answer } from '../../testing/ask.ts';
-import { anEvent, startBroker } from '../../testing/broker.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import type { Answer } from '../testing/ask.ts';
+import { anEvent, startBroker } from '../testing/broker.ts';
 
 const broker = shared(() => startBroker());
 const api = shared(() => startApi({ brokerUrl: broker.url }));

@@ -5,12 +5,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
 import { httpServer } from '@waybell/runtime/testing/server';
-import { readLive } from '../../testing/live-reader.ts';
-import { createConsoleLink } from '../../console-links.ts';
-import { signUp, startApi } from '../../testing/api.ts';
-import { documentedOperations, type DocumentedOperation } from '../../testing/documented-operations.ts';
-import { logDelivery } from '../../testing/logged-delivery.ts';
-import { createToken } from '../../tokens.ts';
+import { readLive } from '../testing/live-reader.ts';
+import { createConsoleLink } from '../console-links.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { documentedOperations, type DocumentedOperation } from '../testing/documented-operations.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
+import { createToken } from '../tokens.ts';
 
 const callback_url = 'https://hooks.test/a';
 const placeOf = (account: string, client = 'default') =>

@@ -5,10 +5,10 @@ import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import { shared } from '@waybell/runtime/testing/shared';
-import { runningServices } from '../../overview.ts';
-import { signUp, startApi } from '../../testing/api.ts';
-import { startBroker } from '../../testing/broker.ts';
-import { logDelivery } from '../../testing/logged-delivery.ts';
+import { runningServices } from '../overview.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import { startBroker } from '../testing/broker.ts';
+import { logDelivery } from '../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';
 

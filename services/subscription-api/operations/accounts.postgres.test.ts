@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createAccount } from '../../accounts.ts';
-import { signUp, startApi } from '../../testing/api.ts';
-import type { Ask } from '../../testing/ask.ts';
-import { documentedOperations } from '../../testing/documented-operations.ts';
-import { listTokens } from '../../tokens.ts';
+import { createAccount } from '../accounts.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import type { Ask } from '../testing/ask.ts';
+import { documentedOperations } from '../testing/documented-operations.ts';
+import { listTokens } from '../tokens.ts';
 import { shared } from '@waybell/runtime/testing/shared';
 
 const accounts = '/v1/admin/accounts';

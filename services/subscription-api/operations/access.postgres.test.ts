@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { shared } from '@waybell/runtime/testing/shared';
-import { createConsoleLink, pruneConsoleLinks } from '../../console-links.ts';
-import { signUp, startApi } from '../../testing/api.ts';
+import { createConsoleLink, pruneConsoleLinks } from '../console-links.ts';
+import { signUp, startApi } from '../testing/api.ts';
 
 const api = shared(() => startApi());
 let operator: { guid: string; token: string };

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
 import { shared } from '@waybell/runtime/testing/shared';
-import { createAccount } from '../../accounts.ts';
-import { signUp, startApi } from '../../testing/api.ts';
-import type { Answer } from '../../testing/ask.ts';
-import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+import { createAccount } from '../accounts.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import type { Answer } from '../testing/ask.ts';
+import { logDelivery, type LoggedDelivery } from '../testing/logged-delivery.ts';
 
 const subscribe = '/v1/public/webhooks/order.created/subscribe';
 const unsubscribe = '/v1/public/webhooks/order.created/unsubscribe';

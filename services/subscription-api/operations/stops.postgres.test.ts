@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@waybell/runtime/testing/until';
 import { shared } from '@waybell/runtime/testing/shared';
-import { signUp, startApi } from '../../testing/api.ts';
+import { signUp, startApi } from '../testing/api.ts';
 
 const callback_url = 'https://hooks.test/a?key=secret';
 const reason = 'the receiver is being moved';

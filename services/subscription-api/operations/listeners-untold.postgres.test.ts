@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listenerClient } from '@waybell/delivery-log/listener-client';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { signUp, startApi } from '../../testing/api.ts';
-import type { Answer } from '../../testing/ask.ts';
-import { logDelivery, type LoggedDelivery } from '../../testing/logged-delivery.ts';
+import { signUp, startApi } from '../testing/api.ts';
+import type { Answer } from '../testing/ask.ts';
+import { logDelivery, type LoggedDelivery } from '../testing/logged-delivery.ts';
 import { subscribe } from '@waybell/runtime/testing/subscribe';
 import { shared } from '@waybell/runtime/testing/shared';
 import { aDelivery, putDelivery } from '@waybell/line/waiting-room/testing/waiting-deliveries';
