@@ -66,6 +66,7 @@ test.each([
   ['/v1/credentials/hooks.test%3Fkey=s3cret', '/v1/credentials/***'],
   ['/v1/credentials/hooks.test%23s3cret', '/v1/credentials/***'],
   ['/v1/credentials/hooks.test/s3cret', '/v1/credentials/***'],
+  ['//v1//credentials/hooks.test/s3cret', '//v1//credentials/***'],
 ])('the log has %s as %s', (path, logged) => {
   expect(loggedPath(path)).toBe(logged);
 });

@@ -34,8 +34,12 @@ export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Au
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.use(identifyRequest, locateClient(trustedProxies), observeRequests(log, httpMetrics), protect(), requireOneHost);
   app.use(...routes(limiting(options.authenticate, { ...limits, redis, log })));
-  app.use(() => {
-    throw new Problem('unknown-path', `No endpoint has this path: ${options.overview} shows those that there are.`);
+  app.use(({ path }) => {
+    const hint = path.includes('//') ? ' The path has a double slash, as from a base URL that ends in one.' : '';
+    throw new Problem(
+      'unknown-path',
+      `No endpoint has this path: ${options.overview} shows those that there are.${hint}`,
+    );
   });
   app.use(answerProblems(log));
   return app;
@@ -131,7 +135,7 @@ export function clientAddressBy(trustedProxies: readonly string[]): (request: Lo
 const SECRET = new RegExp(String.raw`(${TOKEN_PREFIX}|${LINK_PREFIX})[\w-]+`, 'g');
 
 /** A URL in the place of a host: what stands before its host and after it. */
-const HOST_URL = /^(\/v1\/credentials\/).*(?:@|%40|[?#]|%3f|%23|%2f|\/.).*/i;
+const HOST_URL = /^(\/+v1\/+credentials\/).*(?:@|%40|[?#]|%3f|%23|%2f|\/.).*/i;
 
 /** Returns the path of a request without possible secrets: access tokens, codes of links, and URLs of receivers. */
 export function loggedPath(path: string): string {
