@@ -303,7 +303,7 @@ describe('paths and methods', () => {
     });
     const deaf = connect(small.port, '127.0.0.1').pause();
     await once(deaf, 'connect');
-    deaf.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
+    deaf.write('GET /docs/redoc.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
     await until('there is a connection to be had', async () => {
       const text = await answerTo(small.port, 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       return text.startsWith('HTTP/1.1 404');
