@@ -6,7 +6,6 @@ import { shared } from '@waybell/runtime/testing/shared';
 
 const docs = join(import.meta.dirname, '../../../../docs');
 const contracts = [
-  'openapi.json',
   'asyncapi.json',
   'schemas/shipper.order.created.notification.json',
   'schemas/carrier.damage.deleted.event.json',
@@ -22,7 +21,7 @@ describe('a document', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test.each([...contracts, 'docs', 'docs/page.css', 'docs/source-networks', 'v1/source-networks'])(
+  test.each([...contracts, 'openapi.json', 'docs', 'docs/page.css', 'docs/source-networks', 'v1/source-networks'])(
     '%s may be kept and is told apart by its ETag',
     async (path) => {
       const { headers } = await api.ask('GET', `/${path}`);
@@ -36,7 +35,7 @@ describe('a document', () => {
     },
   );
 
-  test.each([...contracts, 'docs', 'docs/source-networks', 'v1/source-networks'])(
+  test.each([...contracts, 'openapi.json', 'docs', 'docs/source-networks', 'v1/source-networks'])(
     '%s is read with GET and HEAD only',
     async (path) => {
       const plain = { headers: { 'accept-encoding': 'identity' } };
@@ -65,7 +64,7 @@ describe('a document', () => {
         ['br;q=0, gzip', 'gzip'],
       ] as const) {
         const { headers, text } = await ask(accepted);
-        const encoding = best;
+        const encoding = path === 'openapi.json' ? 'gzip' : best;
         expect([headers.get('content-encoding'), headers.get('vary')?.split(', ')[0]]).toEqual([
           encoding,
           'accept-encoding',
@@ -94,6 +93,53 @@ describe('a document', () => {
     const { body } = await carriers.ask('GET', '/openapi.json');
     expect(Object.keys(body.paths).filter((path) => path.startsWith('/v1/public'))).toEqual([]);
     expect(Object.keys(body.webhooks).filter((name) => name.startsWith('shipper'))).toEqual([]);
+  });
+});
+
+describe('an OpenAPI document', () => {
+  const proxied = shared(() => startApi({ beside: api, trustedProxies: ['127.0.0.0/8'] }));
+  const forwarded = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'api.example.com',
+    'x-forwarded-prefix': '/waybell',
+  };
+  const where = { url: '.', description: 'Where this document is.' };
+
+  test.each([
+    ['openapi.json', 'clients'],
+    ['admin-openapi.json', 'operators'],
+  ] as const)('%s is what docs/ has, after the URL at which it was read as its first server', async (path, who) => {
+    const { ask, port } = who === 'clients' ? api : api.admin;
+    const { status, body, headers } = await ask('GET', `/${path}`, { headers: forwarded });
+    const { servers, ...rest } = JSON.parse(await readFile(join(docs, path), 'utf8'));
+    expect(servers).toEqual([where]);
+    const read = { url: `http://127.0.0.1:${port}`, description: 'Where this document was read.' };
+    expect([status, body]).toEqual([200, { ...rest, servers: [read, where] }]);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test.each(['identity', 'gzip'])(
+    'has the URL that a proxy of ours names, in %s too, and another ETag',
+    async (encoding) => {
+      const ask = async (prefix: string, etag = '""') =>
+        proxied.ask('GET', '/openapi.json', {
+          headers: { ...forwarded, 'x-forwarded-prefix': prefix, 'accept-encoding': encoding, 'if-none-match': etag },
+        });
+      const answer = await ask('/waybell');
+      expect(answer.headers.get('vary')).toBe(
+        'accept-encoding, host, x-forwarded-host, x-forwarded-prefix, x-forwarded-proto',
+      );
+      expect(answer.body.servers).toMatchObject([{ url: 'https://api.example.com/waybell' }, where]);
+      const etag = answer.headers.get('etag') ?? '';
+      expect((await ask('/waybell', etag)).status).toBe(304);
+      expect((await ask('/other', etag)).body.servers).toMatchObject([{ url: 'https://api.example.com/other' }, where]);
+    },
+  );
+
+  test('is the one in docs/ for whoever names no host', async () => {
+    const { text } = await proxied.ask('GET', '/openapi.json', { headers: { 'x-forwarded-host': '<script>' } });
+    expect(text).toBe(await readFile(join(docs, 'openapi.json'), 'utf8'));
   });
 });
 
