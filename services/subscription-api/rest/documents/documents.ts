@@ -21,7 +21,7 @@ type Document = {
   type: string;
   headers: Record<string, string>;
   /** The content for a client that reached the API at this URL. */
-  contentFor(apiUrl: string | undefined): Content;
+  contentFor(apiUrl: string | undefined): DocumentContent;
 };
 
 const CACHED = 'public, max-age=300';
@@ -146,15 +146,15 @@ function pageFiles(): Record<string, PageFile> {
 
 const redoc = (): string => readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'), 'utf8');
 
-/** What Redoc would fetch from its makers, who would learn of every reader. */
-const LOGO = /https:\/\/cdn\.redoc\.ly\/redoc\/[\w-]+\.svg/g;
+/** Redoc would fetch its logo from its makers, who would learn of every reader. */
+const LOGO = 'https://cdn.redoc.ly/redoc/';
 
 const pageFile = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
 
 /** An encoding in which the bytes of a document may be sent. */
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
-type Content = {
+type DocumentContent = {
   hash: string;
   /** The best first. */
   encodings: readonly Exclude<ContentEncoding, 'identity'>[];
@@ -171,7 +171,7 @@ const COMPRESS: Record<ContentEncoding, (bytes: Buffer) => Promise<Buffer>> = {
 };
 
 /** Bytes that never change: compressed once, when they are first requested. */
-function fixed(bytes: Buffer): Content {
+function fixed(bytes: Buffer): DocumentContent {
   const kept = new Map<ContentEncoding, Promise<Buffer>>();
   return {
     hash: hashOf(bytes),
@@ -186,7 +186,7 @@ function fixed(bytes: Buffer): Content {
 
 const hashOf = (...parts: Buffer[]): string => hash('sha256', Buffer.concat(parts)).slice(0, 32);
 
-/** Where the servers of an OpenAPI document begin. */
+/** The beginning of the servers of an OpenAPI document. */
 const SERVERS = '\n  "servers": [\n';
 const VARY = 'accept-encoding, host, x-forwarded-host, x-forwarded-prefix, x-forwarded-proto';
 const GZIP_HEADER = Buffer.from('1f8b08000000000000ff', 'hex');

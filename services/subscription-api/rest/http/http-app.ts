@@ -148,7 +148,7 @@ const partsOf = (lines: string[] = []): string[] =>
 
 const SCHEME = /^https?$/i;
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
-const PREFIX = /^(?:\/[\w.~%-]{1,100}){0,10}\/?$/;
+const PREFIX = /^(?:\/(?!\/)[\w.~%/-]{0,200})?$/;
 
 /**
  * The URL, without a slash at its end, at which a client reached the API: by its `Host`, and by what the outermost of so many
