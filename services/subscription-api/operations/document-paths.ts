@@ -96,7 +96,7 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
     },
   ),
   '/docs/{file}': {
-    parameters: [{ ...fileInPath, examples: { style: { value: 'swagger-ui.css' } } }],
+    parameters: [{ ...fileInPath, examples: { style: { value: 'page.css' } } }],
     ...documentPath(
       {
         operationId: 'getPageFile',
