@@ -5,17 +5,19 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, crc32, deflateRaw, gzip, type ZlibOptions } from 'node:zlib';
-import { Router, type Request, type Response } from 'express';
+import type { Request, Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
-import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/openapi-documents.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
-import { addPath } from '../http/routes.ts';
+import { Problem } from '../http/problem.ts';
 import { pagePolicy } from './page-policy.ts';
 import { sourceNetworksHtml, type SourceNetworks } from './source-networks.ts';
 
-/** The document that links to the others, the paths of routes, and the documents by path. */
-export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
+export type Documents = {
+  /** Answers with the document at the path of a request. Throws a Problem (404) where there is none. */
+  send(request: Request, response: Response): Promise<void>;
+};
 
 type Document = {
   type: string;
@@ -30,31 +32,23 @@ const HTML = 'text/html; charset=utf-8';
 /** Pages of any origin may read public documents. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** Serves documents without a token. */
-export function documentRoutes({ overview, routes, files }: Documents): Router {
-  const router = Router({ caseSensitive: true });
-
-  addPath(router, ['/'], {
-    // Relative, as a proxy may show the API under a path of its own.
-    get: (_request, response) => void response.status(303).set('location', overview).end(),
-  });
-  addPath(router, routes, {
-    async get(request, response, next) {
+function serving(files: ReadonlyMap<string, Document>): Documents {
+  return {
+    async send(request, response) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
+      if (document === undefined) throw new Problem('unknown-path', 'No document has this path: /docs names them.');
       // Resources of the page lie beside it, under whatever path a proxy shows the API.
-      if (document?.type === HTML && request.path.endsWith('/'))
-        response
+      if (document.type === HTML && request.path.endsWith('/'))
+        return void response
           .status(308)
           .set('location', `../${request.path.split('/').at(-2)}`)
           .end();
-      else if (document === undefined) next('router');
-      else return send(document, request, response);
+      return send(document, request, response);
     },
-  });
-  return router;
+  };
 }
 
-async function send({ type, headers, contentFor }: Document, request: Request, response: Response) {
+async function send({ type, headers, contentFor }: Document, request: Request, response: Response): Promise<void> {
   // Set by createHttpApp.
   const { hash: of, encodings, as } = contentFor(response.locals['apiUrl']() as string | undefined);
   const encoding = encodings.find((each) => request.acceptsEncodings(each)) ?? 'identity';
@@ -93,27 +87,11 @@ export function publicDocuments({ sourceNetworks, ...options }: PublicOptions): 
     ...clientDocumentFiles(options.catalog, options.interfaces),
     'v1/source-networks': writeJson(sourceNetworks),
   };
-  return {
-    overview: 'docs',
-    routes: [
-      '/openapi.json',
-      '/openapi/:file',
-      '/asyncapi.json',
-      '/schemas/:file',
-      '/docs',
-      '/docs/:file',
-      '/v1/source-networks',
-    ],
-    files: new Map([...contracts(files), ...page]),
-  };
+  return serving(new Map([...contracts(files), ...page]));
 }
 
 export function adminDocuments(catalog: readonly Action[]): Documents {
-  return {
-    overview: 'admin-openapi.json',
-    routes: ['/admin-openapi.json'],
-    files: new Map(contracts(adminDocumentFiles(catalog))),
-  };
+  return serving(new Map(contracts(adminDocumentFiles(catalog))));
 }
 
 const asHtml = (text: string) => ({ type: HTML, bytes: Buffer.from(text) });
