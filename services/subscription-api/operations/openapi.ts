@@ -86,7 +86,7 @@ function answerNode(answer: Answer, { interfaces, isOfAction }: Described & { is
   return {
     ...node,
     ...(headers && { headers: { 'x-request-id': headerRef('RequestId'), ...headers } }),
-    ...(content && { content }),
+    ...(content && Object.keys(content).length > 0 && { content }),
     ...(links.length > 0 && { links: linksOf(answer, interfaces) }),
   };
 }
