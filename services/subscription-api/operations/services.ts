@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { EventLimits } from '@waybell/events/read-event';
 import type { Redis } from '@waybell/runtime/redis';
@@ -10,7 +11,6 @@ import type { CountHours } from '../rest/deliveries/count-hours.ts';
 import type { limitFailures } from '../rest/http/limits.ts';
 import type { CredentialsStore } from '../receiver-credentials.ts';
 import type { AwaitEnds } from '../rest/deliveries/await-ends.ts';
-import type { Documents } from '../rest/documents/documents.ts';
 import type { Live } from '../rest/live/live.ts';
 import type { SigningSecrets } from '../signing-secrets.ts';
 import type { ListenerSettings } from '../rest/listeners/relay.ts';
@@ -30,6 +30,12 @@ export type ActingServices = {
   live: Live;
   awaiting: AwaitEnds;
 } & KnowingAgain;
+
+/** Documents without a token. */
+export type Documents = {
+  /** Answers with the one at the path of a request. Throws a Problem (404) where there is none. */
+  send(request: Request, response: Response): Promise<void>;
+};
 
 export type DocumentServices = { documents: Documents };
 

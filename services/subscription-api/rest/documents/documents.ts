@@ -10,14 +10,10 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/openapi-documents.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
+import type { Documents } from '../../operations/services.ts';
 import { Problem } from '../http/problem.ts';
 import { pagePolicy } from './page-policy.ts';
 import { sourceNetworksHtml, type SourceNetworks } from './source-networks.ts';
-
-export type Documents = {
-  /** Answers with the document at the path of a request. Throws a Problem (404) where there is none. */
-  send(request: Request, response: Response): Promise<void>;
-};
 
 type Document = {
   type: string;
