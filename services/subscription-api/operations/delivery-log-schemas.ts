@@ -104,24 +104,6 @@ export const requiredOfDelivery = [
   'attempts',
 ];
 
-const request = {
-  method: { const: 'POST' },
-  url: { type: ['string', 'null'], description: 'Values in the query are `***`; null: no request was made yet.' },
-  headers: {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description:
-      'As of the last attempt, but for `User-Agent` and `traceparent`. The verification token and the signature are `***`. Headers of credentials for its host are left out.',
-  },
-  body: { type: ['string', 'null'], description: 'To the byte, as UTF-8.' },
-  body_state: {
-    enum: ['kept', 'not_sent', 'no_longer_kept'],
-    description: 'Why there is no body: nothing was sent so far, or its time is over or it was deleted since.',
-  },
-};
-
-const attempts = { type: 'array', items: schemaRef('Attempt') };
-
 /** Why an event came to nothing. */
 export const suppressedProperties = {
   kind: { const: 'suppressed' },
@@ -160,35 +142,4 @@ export const eventProperties = {
   action: text,
   at: { ...moment, description: 'When it was looked at.' },
   keys,
-};
-
-/** Schemas of the delivery log's operations. */
-export const deliveryLogSchemas: Record<string, JsonNode> = {
-  Attempt: object(['attempt', 'at', 'kind'], attemptProperties),
-  Delivery: object(requiredOfDelivery, { ...deliveryProperties, attempts }),
-  ListedDelivery: object(requiredOfDelivery, {
-    ...deliveryProperties,
-    attempts,
-    ended_at: { ...moment, description: 'Only with `after`: when it ended, for the place that it has there.' },
-    body: { type: ['string', 'null'], description: 'Only with `include=body`: what was sent, to the byte, as UTF-8.' },
-    body_state: {
-      enum: ['kept', 'no_longer_kept'],
-      description: 'Beside `body`: why there is none, its time is over or it was deleted since.',
-    },
-  }),
-  DeliveryDetail: object([...requiredOfDelivery, 'request', 'curl'], {
-    ...deliveryProperties,
-    attempts,
-    request: object(Object.keys(request), request),
-    curl: {
-      type: ['string', 'null'],
-      description:
-        'The same request for a shell. Secrets are variables: `$VERIFICATION_TOKEN`, `$WEBHOOK_SIGNATURE`, `$QUERY_1` and so on for values in the query, `$CALLBACK_URL` where no request was made yet. What credentials for its host add is left out. Null without a body.',
-    },
-  }),
-  Verdict: verdict('Delivery', { suppressed: {}, rejected: {} }),
-  TimelineEvent: object([...Object.keys(eventProperties), 'verdicts'], {
-    ...eventProperties,
-    verdicts: { type: 'array', items: schemaRef('Verdict'), minItems: 1 },
-  }),
 };

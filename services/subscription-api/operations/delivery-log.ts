@@ -2,7 +2,7 @@
  * The delivery log for clients, the same on either interface: timelines, deliveries, the live feed, counts by the hour, and what was
  * missed. A client sees its own entries alone.
  */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import type { Interface } from '@waybell/catalog/action';
 import { nearestNames } from '@waybell/catalog/names';
 import { bodyOf } from '@waybell/delivery-log/read/bodies';
