@@ -193,14 +193,6 @@ describe('GET /v1/timeline/{key}', () => {
     }
   });
 
-  test('leaves out what receivers answered, which would swell it', async () => {
-    const us = await someone();
-    const answer = { durationMs: 1, status: 500, reason: 'http_5xx' as const, body: 'Oh <no>' };
-    const { subject, delivery } = await stand.log([anExhausted({ answer })], us);
-    expect((await timeline(subject, us.token)).text).not.toContain(answer.body);
-    expect((await show(delivery, us.token)).text).toContain(answer.body);
-  });
-
   test.each([
     ['limit', '?limit=0'],
     ['limit', '?limit=201'],
