@@ -104,7 +104,12 @@ export default {
       severity: 'error',
       from: {
         path: '^(libs/line|services)/',
-        pathNot: ['^libs/line/(broker|operating)/', '^services/subscription-api/rest/operators/', ...ROOTS, TEST],
+        pathNot: [
+          '^libs/line/(broker|operating)/',
+          '^services/subscription-api/operations/(line|overview)\\.ts$',
+          ...ROOTS,
+          TEST,
+        ],
       },
       to: { path: '^libs/line/broker/' },
     },
@@ -171,7 +176,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist|^tests/packages/uses' },
+    exclude: { path: '\\.waybell|^(apps|packages)/[^/]+/dist|^tests/[^/]+/uses' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],

@@ -10,7 +10,7 @@ import {
   type RejectedFilter,
   type RejectedFacts,
 } from '@waybell/rejected/rejected-messages';
-import { readSelection, plainOf, type SelectionOptions } from '@waybell/rejected/selection';
+import { readSelection, plainOf, type Selection, type SelectionOptions } from '@waybell/rejected/selection';
 import { brokerOf } from '@waybell/stack/address-of';
 import { openLine } from '../open-line.ts';
 import { report, print, oneLine, plainText } from '../print.ts';
@@ -76,8 +76,15 @@ async function show(which: string, { raw }: { raw?: true }): Promise<void> {
   await write(raw ? found.body : `${describeWholly(found)}\n`);
 }
 
+/** Throws unless exactly one way of selecting is given. */
+function selectedBy(options: SelectionOptions): Selection {
+  const selection = readSelection(options);
+  if (selection !== undefined) return selection;
+  throw new Error('say which: ids of "./waybell rejected list", or --reason <reason>, or --about <key>, or --all');
+}
+
 async function retry(ids: string[], choice: SelectionOptions): Promise<void> {
-  const selection = readSelection(ids, choice);
+  const selection = selectedBy({ ids, ...choice });
   const queue = await RejectedQueue.open(brokerOf(process.env));
   await using stack = new AsyncDisposableStack();
   stack.use(queue);
@@ -98,7 +105,7 @@ async function retry(ids: string[], choice: SelectionOptions): Promise<void> {
 }
 
 async function purge(ids: string[], { yes, ...choice }: SelectionOptions & { yes?: true }): Promise<void> {
-  const selection = readSelection(ids, choice);
+  const selection = selectedBy({ ids, ...choice });
   await using queue = await RejectedQueue.open(brokerOf(process.env));
   let found = 0;
   for await (const facts of purgeRejected(queue, selection, { isTrial: yes === undefined })) {

@@ -1,8 +1,10 @@
 import type { OpenAPI3 } from 'openapi-typescript';
 import { actions } from '@waybell/catalog/actions';
 import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/document-files';
-import { actingPaths } from '@waybell/subscription-api/operations/acting-paths';
-import { adminSchemas } from '@waybell/subscription-api/operations/admin-document';
+import { PLACE_OF_CLIENT } from '@waybell/subscription-api/operations/acting';
+import { problem } from '@waybell/subscription-api/operations/problem-schema';
+import { componentsIn } from '@waybell/subscription-api/operations/schema';
+import { operatorOperations } from '@waybell/subscription-api/operations/tables';
 import type { Generated } from './make-files.ts';
 
 /** The types by which the console asks, of each interface: they are those of the published documents. */
@@ -38,8 +40,9 @@ async function codeOf(document: OpenAPI3): Promise<string> {
 }
 
 function leaveActing({ paths = {}, components: { schemas = {} } = {} }: OpenAPI3): void {
-  for (const path of Object.keys(paths)) if (path in actingPaths) delete paths[path];
-  for (const name of Object.keys(schemas)) if (!(name in adminSchemas)) delete schemas[name];
+  for (const path of Object.keys(paths)) if (path.startsWith(PLACE_OF_CLIENT)) delete paths[path];
+  const own = componentsIn([problem, operatorOperations], actions);
+  for (const name of Object.keys(schemas)) if (!(name in own)) delete schemas[name];
 }
 
 type Operation = { responses: Record<string, unknown> };

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
-import { stopRequest } from '@waybell/subscription-api/operations/admin-stop-paths';
+import { stopRequest } from '@waybell/subscription-api/operations/stops';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
+import { nodeOf } from '@waybell/subscription-api/operations/schema';
 import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
 import { accountCalled, namesOf, type NameOfAccount } from '../accounts.ts';
 import { readGuid } from '../options.ts';
@@ -60,7 +61,7 @@ export function describeStopped(
   return [...of, endedAt === null ? '' : 'ended', stopped?.reason ?? ''].filter(Boolean).join('  ');
 }
 
-const faultsOfStop = schemaFaults(stopRequest);
+const faultsOfStop = schemaFaults(nodeOf(stopRequest));
 
 /** Throws where it is none. */
 export function readReason(reason: string): string {

@@ -13,20 +13,16 @@ export type Selection =
   | { kind: 'about'; key: string }
   | { kind: 'ids'; ids: readonly string[] };
 
-export type SelectionOptions = { reason?: string; about?: string; all?: true };
+export type SelectionOptions = { ids?: readonly string[]; reason?: string; about?: string; all?: true };
 
-/** Throws unless exactly one way of selecting is given: messages must not be changed by oversight. */
-export function readSelection(ids: readonly string[], { reason, about, all }: SelectionOptions): Selection {
+/** Undefined unless exactly one way of selecting is given: messages must not be changed by oversight. */
+export function readSelection({ ids = [], reason, about, all }: SelectionOptions): Selection | undefined {
   const ways: Selection[] = [];
   if (ids.length > 0) ways.push({ kind: 'ids', ids });
   if (reason !== undefined) ways.push({ kind: 'reason', reason });
   if (about !== undefined) ways.push({ kind: 'about', key: about });
   if (all) ways.push({ kind: 'all' });
-  const [way] = ways;
-  if (way === undefined || ways.length > 1) {
-    throw new Error('say which: ids of "./waybell rejected list", or --reason <reason>, or --about <key>, or --all');
-  }
-  return way;
+  return ways.length === 1 ? ways[0] : undefined;
 }
 
 export function isSelected(selection: Selection, rejected: RejectedMessage): boolean {

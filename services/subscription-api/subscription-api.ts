@@ -13,7 +13,7 @@ import { adminDocuments, publicDocuments } from './rest/documents/documents.ts';
 import { sourceNetworks } from './rest/documents/source-networks.ts';
 import { httpMetrics } from './rest/http/http-metrics.ts';
 import { serveApi } from './rest/http/serve-api.ts';
-import { serveListeners } from './rest/listeners/listeners.ts';
+import { serveListeners } from './rest/listeners/relay.ts';
 import { streamCapacity } from './rest/live/event-stream.ts';
 import { openLive } from './rest/live/live.ts';
 import { createAdminApi } from './rest/operators/admin-api.ts';

@@ -11,8 +11,8 @@ import { deliveryHistory, timelineOf } from '@waybell/delivery-log/read/history'
 import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { momentOf } from '@waybell/events/timestamp';
 import { missedByAction } from '../by-hand/missed-by-action.ts';
-import type { Caller } from '../rest/authentication/authenticate.ts';
-import { clientOf } from '../rest/deliveries/by-hand.ts';
+import { clientOf, type Caller } from '../rest/authentication/authenticate.ts';
+
 import { askByKind, filterOf } from '../rest/deliveries/delivery-filter.ts';
 import { pullPage, pullParameters, pullRequestOf } from '../rest/deliveries/pull.ts';
 import { boundByReading } from '../rest/http/limits.ts';
@@ -21,7 +21,6 @@ import { invalidParameters, pagingOf, requireKey, type PagingQuery } from '../re
 import { endWithToken } from '../rest/live/event-stream.ts';
 import { LiveAttempt, liveKind, LiveNotice, LiveSkipped, LiveSuppressed } from '../rest/live/live.ts';
 import { FeedPosition, POSITION_PATTERN } from '../rest/live/position.ts';
-import { reasonCounts } from './by-hand-paths.ts';
 import {
   BY_QUERY,
   deliveryFilters,
@@ -34,6 +33,7 @@ import {
   TimelineEvent,
 } from './delivery-schemas.ts';
 import { actionNames, namesOf } from './interface-subscriptions.ts';
+import { reasonCounts } from './by-hand.ts';
 import { asked, byGuid, data, guidInPath, noQuery, one, operationsOf, sent } from './operation.ts';
 import {
   component,
@@ -275,7 +275,7 @@ const MissedOfAction = component(
     dropped: count('Deliveries that ended without an attempt to its end.'),
     suppressed: count('Events that no delivery was made of, as no subscription was on.'),
     gone: count('Others, of all three kinds, whose body is no longer kept: they cannot be sent.'),
-    reasons: Type.Unsafe(reasonCounts),
+    reasons: reasonCounts,
   }),
 );
 

@@ -1,6 +1,7 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import { asyncApiDocument } from '@waybell/contracts/asyncapi-document';
 import { adminDocument } from './admin-document.ts';
+import { clientDocument } from './client-document.ts';
 import { openApiDocument } from './openapi-document.ts';
 import { schemaDocuments } from '@waybell/contracts/schema-documents';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
@@ -24,7 +25,17 @@ export function documentFiles(options: {
   };
 }
 
-/** The same of the operators' interface, which has a port of its own. */
+/** The document of each interface for generators of clients. They are served and nowhere else: whoever generates has an API to ask. */
+export function clientDocumentFiles(
+  catalog: readonly Action[],
+  interfaces: readonly Interface[],
+): Record<string, string> {
+  const documentOf = (name: Interface) =>
+    clientDocument(openApiDocument({ catalog, interfaces: [name], sentExamples: {}, version: VERSION }));
+  return Object.fromEntries(interfaces.map((name) => [`openapi/${name}.json`, writeJson(documentOf(name))]));
+}
+
+/** The contract of the operators' interface, which has a port of its own. */
 export function adminDocumentFiles(catalog: readonly Action[]): Record<string, string> {
   return { 'admin-openapi.json': writeJson(adminDocument({ catalog, version: VERSION })) };
 }

@@ -54,6 +54,17 @@ export const documentPaths: Readonly<Record<string, JsonNode>> = {
     summary: 'This document',
     content: jsonOf({ type: 'object', required: ['openapi'] }),
   }),
+  '/openapi/{file}': {
+    parameters: [{ ...fileInPath, examples: { carrier: { value: 'carrier.json' } } }],
+    ...documentPath(
+      {
+        operationId: 'getClientOpenApi',
+        summary: 'The operations of one interface, for generators of clients',
+        content: jsonOf({ type: 'object', required: ['openapi'] }),
+      },
+      notThere,
+    ),
+  },
   '/asyncapi.json': documentPath({
     operationId: 'getAsyncApi',
     summary: 'The events that upstream publishes, as AsyncAPI 3.0',

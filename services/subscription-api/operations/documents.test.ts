@@ -8,7 +8,7 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { cloudEventSchema } from '@waybell/contracts/asyncapi-document';
-import { adminDocumentFiles, documentFiles } from './document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from './document-files.ts';
 import { exampleCloudEvent, exampleEvent } from '@waybell/contracts/example-event';
 import { families } from '@waybell/contracts/families';
 import { openApiDocument } from './openapi-document.ts';
@@ -17,6 +17,7 @@ import { sentExamples } from '@waybell/contracts/sent-examples';
 const interfaces = ['shipper', 'carrier'] as const;
 const openApi = openApiDocument({ catalog: actions, interfaces, sentExamples, version: '1.0.0' });
 const files = documentFiles({ catalog: actions, interfaces, sentExamples });
+const clientFiles = clientDocumentFiles(actions, interfaces);
 // The documents that are served and lie in docs/, not their sources.
 const asyncApi = JSON.parse(files['asyncapi.json'] ?? '{}') as Record<string, unknown>;
 
@@ -48,16 +49,18 @@ describe('families', () => {
   });
 });
 
+async function expectValid(text: string): Promise<void> {
+  const validator = new Validator({ strict: false, validateFormats: false });
+  const { valid, errors } = await validator.validate(text);
+  expect({ valid, errors, version: validator.version }).toEqual({ valid: true, errors: undefined, version: '3.1' });
+  const document: unknown = JSON.parse(text);
+  expect(refsOf(document).filter((ref) => resolve(document, ref) === undefined)).toEqual([]);
+}
+
 describe.each(
   Object.entries({ ...files, ...adminDocumentFiles(actions) }).filter(([path]) => path.endsWith('openapi.json')),
 )('%s', (_path, text) => {
-  test('is valid OpenAPI 3.1, and every reference in it leads somewhere', async () => {
-    const validator = new Validator({ strict: false, validateFormats: false });
-    const { valid, errors } = await validator.validate(text);
-    expect({ valid, errors, version: validator.version }).toEqual({ valid: true, errors: undefined, version: '3.1' });
-    const document: unknown = JSON.parse(text);
-    expect(refsOf(document).filter((ref) => resolve(document, ref) === undefined)).toEqual([]);
-  });
+  test('is valid OpenAPI 3.1, and every reference in it leads somewhere', () => expectValid(text));
 
   test('links from answers to operations that take what they name', () => {
     const document = JSON.parse(text) as { paths: Record<string, Record<string, Linking>> };
@@ -79,6 +82,30 @@ describe.each(
     ].map(([, id]) => id);
     expect(ids.length).toBeGreaterThan(5);
     expect(ids).toHaveLength(new Set(ids).size);
+  });
+});
+
+describe.each(interfaces)('the document for clients of the %s interface', (name) => {
+  const text = clientFiles[`openapi/${name}.json`] ?? '';
+  const document: unknown = JSON.parse(text);
+  const whole = openApiDocument({ catalog: actions, interfaces: [name], sentExamples, version: '1.0.0' });
+
+  test('is valid OpenAPI 3.1, and every reference in it leads somewhere', () => expectValid(text));
+
+  test('has every operation of the interface, with answers of one form', () => {
+    const idsOf = (paths: unknown) => JSON.stringify(paths).match(/"operationId":"\w+","summary"/g);
+    expect(idsOf((document as typeof whole)['paths'])).toEqual(idsOf(whole['paths']));
+    expect(text).not.toContain('To a token of the');
+  });
+
+  test('has a type for each choice, none of one boolean, and nothing of what receivers are sent', () => {
+    const types = new Set<unknown>();
+    JSON.stringify(document, (_key, node: { enum?: unknown; const?: unknown; type?: unknown } | null) => {
+      if (Array.isArray(node?.enum) || typeof node?.const === 'string') types.add(node.type);
+      return node;
+    });
+    expect(types).toEqual(new Set(['string']));
+    expect(text).not.toMatch(/notification\.(shipper|carrier)|"(webhooks|links)": \{/);
   });
 });
 

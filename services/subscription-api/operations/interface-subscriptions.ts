@@ -2,7 +2,7 @@
  * The endpoints of shipper-webhooks and of carrier-webhooks, and one to see a carrier's subscription. Brokers are accounts of the shipper
  * interface.
  */
-import Type, { type TSchema } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { spelledOut } from '@waybell/catalog/audit-fields';
 import { seesTokens, type Caller } from '../rest/authentication/authenticate.ts';

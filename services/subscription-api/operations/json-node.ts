@@ -74,11 +74,6 @@ export function links(
   return Object.fromEntries(named);
 }
 
-/** The same of answers that nothing is wrapped around. */
-export function bareLinks(targets: readonly LinkTarget[]): JsonNode {
-  return Object.fromEntries(targets.map((target) => [target.operationId, link(target, '')]));
-}
-
 function link({ operationId, at, ...target }: LinkTarget, within: string): JsonNode {
   const value = `$response.body#${within}${at}`;
   if ('parameter' in target) return { operationId, parameters: { [target.parameter]: value } };

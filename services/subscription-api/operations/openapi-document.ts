@@ -1,17 +1,11 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { SentExamples } from '@waybell/contracts/sent-examples';
-import { consoleSessionPaths, ownTokenPaths, ownTokenSchemas } from './access-paths.ts';
-import { byHandPaths, byHandSchemas } from './by-hand-paths.ts';
 import { pathsOf } from './openapi.ts';
 import { componentsIn } from './schema.ts';
 import { clientOperations } from './tables.ts';
 import { answers, commonSchemas, headers, securitySchemes } from './components.ts';
-import { credentialsPaths, credentialsSchemas } from './credentials-paths.ts';
 import { documentPaths, sourceNetworkPaths, sourceNetworkSchemas } from './document-paths.ts';
 import type { JsonNode } from './json-node.ts';
-import { listenerPaths, listenerSchemas } from './listener-paths.ts';
-import { signingSecretPaths } from './signing-secret-paths.ts';
-import { triggerPaths, triggerSchemas } from './trigger-paths.ts';
 import { notificationSchemas, webhooks } from './webhooks.ts';
 
 type OpenApiOptions = {
@@ -54,13 +48,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
     ],
     paths: {
       ...pathsOf(operations, { interfaces, catalog }),
-      ...ownTokenPaths(interfaces),
-      ...consoleSessionPaths,
-      ...signingSecretPaths(interfaces),
-      ...credentialsPaths(interfaces),
-      ...listenerPaths(interfaces),
-      ...byHandPaths(interfaces),
-      ...triggerPaths(interfaces),
       ...documentPaths,
       ...sourceNetworkPaths,
     },
@@ -69,11 +56,6 @@ export function openApiDocument({ interfaces, sentExamples, version, ...options 
       schemas: {
         ...commonSchemas,
         ...componentsIn(operations, catalog),
-        ...ownTokenSchemas,
-        ...credentialsSchemas,
-        ...listenerSchemas,
-        ...byHandSchemas,
-        ...triggerSchemas,
         ...sourceNetworkSchemas,
         ...notificationSchemas(catalog),
       },

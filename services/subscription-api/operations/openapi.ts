@@ -2,6 +2,7 @@
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import { deprecationHeaders, problemAnswers, success, type Trait } from './answers.ts';
+import { headerRef } from './json-node.ts';
 import type { Answer, LinkTarget, Operation, PathParameter, QueryFor } from './operation.ts';
 import { nodeOf, object, only, type JsonNode } from './schema.ts';
 
@@ -59,13 +60,13 @@ const parametersIn = (place: 'query' | 'header', parameters: ReturnType<QueryFor
   }));
 
 /** What an operation is implies most of its problems. */
-function traitsOf({ scope, interface: only_, body, parameters }: Operation): Trait[] {
+function traitsOf({ scope, interface: only_, namesAction, body, parameters }: Operation): Trait[] {
   const ofToken = scope === 'any' ? 'any-scope' : only_ === undefined ? 'any-interface' : 'token';
   const ofPath = new Set(Object.values(parameters).flatMap(({ trait }) => trait ?? []));
   return [
     ...(scope === null ? [] : ([ofToken] satisfies Trait[])),
-    ...(ofPath.has('action') ? (['action'] as const) : []),
-    ...(body === undefined ? [] : (['body'] as const)),
+    ...(namesAction === true || ofPath.has('action') ? (['action'] as const) : []),
+    ...(body === undefined || body.isUnread === true ? [] : (['body'] as const)),
     ...(ofPath.has('parameters') ? (['parameters'] as const) : []),
   ];
 }
@@ -76,13 +77,18 @@ const problemsOf = ({ query, problems = [] }: Operation): ProblemKind[] => [
 ];
 
 function answerNode(answer: Answer, { interfaces, isOfAction }: Described & { isOfAction: boolean }): JsonNode {
-  const { description, form, schema, links, content } = answer;
+  const { description, form, schema, links, content, headers } = answer;
   const node = success(
     description,
     schema && formOf(form, nodeOf(schema), interfaces),
     isOfAction ? deprecationHeaders : {},
   );
-  return { ...node, ...(content && { content }), ...(links.length > 0 && { links: linksOf(answer, interfaces) }) };
+  return {
+    ...node,
+    ...(headers && { headers: { 'x-request-id': headerRef('RequestId'), ...headers } }),
+    ...(content && { content }),
+    ...(links.length > 0 && { links: linksOf(answer, interfaces) }),
+  };
 }
 
 /** Shippers get an answer wrapped, as their other answers; carriers get it bare. */

@@ -7,9 +7,10 @@
  * What a client sends is read by the schemas here before `handle` sees it; what `handle` returns is a row, written by the answer's schema.
  */
 import type { Request, Response } from 'express';
-import Type, { type Static, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
+import type { JsonValue } from '@waybell/events/json';
 import type { Scope } from '../tokens.ts';
 import type { Caller } from '../rest/authentication/authenticate.ts';
 import type { Fault } from '../rest/http/problem.ts';
@@ -44,6 +45,7 @@ export type Served<Uses> = { caller: Caller; request: Request; response: Respons
 
 type PathParameters = Readonly<Record<string, PathParameter>>;
 type QueryParameters = Readonly<Record<string, QueryParameter>>;
+type NoParameters = Readonly<Record<string, never>>;
 
 type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
 /** What the parameters of a query are read as. */
@@ -63,11 +65,13 @@ export type Body = {
   isExact?: boolean;
   /** There are rules that no schema says: `handle` gets an UnjudgedBody, and tells the faults by both together. */
   isUnjudged?: boolean;
+  /** `handle` reads it, and the operation names its problems. */
+  isUnread?: boolean;
 };
 
 /** A body as it came, and its faults by its schema. */
-export type UnjudgedBody<Value> = {
-  value: unknown;
+export type UnjudgedBody<Value, Came = unknown> = {
+  value: Came;
   faults: readonly Fault[];
   /** Returns it as it fits the schema. Throws a Problem (422) that names its faults, these too, if there are any. */
   fitting(others?: readonly Fault[]): Value;
@@ -98,6 +102,8 @@ export type Answer = {
   links: readonly LinkTarget[];
   /** The node of its content, where it is no JSON. */
   content?: JsonNode;
+  /** Headers beside the id of the request, in place of those about limits. */
+  headers?: JsonNode;
 };
 
 type AnswerMaker = (description: string, schema: TSchema, links?: readonly LinkTarget[]) => Answer;
@@ -110,7 +116,11 @@ export const data = made('data');
 export const bare = made('bare');
 export const nothing = (description: string): Answer => ({ description, form: 'bare', schema: null, links: [] });
 /** An answer that `handle` sends by itself. */
-export const sent = (description: string, content: JsonNode): Answer => ({ ...nothing(description), content });
+export const sent = (description: string, content: JsonNode, headers?: JsonNode): Answer => ({
+  ...nothing(description),
+  content,
+  ...(headers && { headers }),
+});
 
 /** One of several answers, where an operation has several. `context`: what sources of the schema are given. */
 export class Replied {
@@ -137,6 +147,8 @@ type Told = {
   scope: Scope | 'any' | null;
   /** The one interface that it is of. */
   interface?: Interface;
+  /** Its body has the name of an action: answers say whether that is deprecated. */
+  namesAction?: true;
   answers: Readonly<Record<number, Answer>>;
   /** Problems beyond those that every operation of its kind has. */
   problems?: readonly ProblemKind[];
@@ -167,17 +179,19 @@ type Parts<Uses, P extends PathParameters, Q extends QueryParameters, B> = Told 
   handle: (asked: Served<Uses> & { path: PathOf<P>; query: QueryOf<Q>; body: BodyOf<B> }) => unknown;
 };
 
-type BodyOf<B> = B extends { schema: infer Schema extends TSchema }
-  ? B extends { isUnjudged: true }
-    ? UnjudgedBody<Static<Schema>>
-    : Static<Schema>
-  : undefined;
+type BodyOf<B> = B extends { isUnread: true }
+  ? undefined
+  : B extends { schema: infer Schema extends TSchema }
+    ? B extends { isUnjudged: true }
+      ? UnjudgedBody<Static<Schema>, B extends { isExact: true } ? JsonValue : unknown>
+      : Static<Schema>
+    : undefined;
 
 /** Makes operations whose handlers use these services. */
 export function operationsOf<Uses>() {
   return <
-    const P extends PathParameters = Record<never, never>,
-    const Q extends QueryParameters = Record<never, never>,
+    const P extends PathParameters = NoParameters,
+    const Q extends QueryParameters = NoParameters,
     const B extends Body | undefined = undefined,
   >({
     parameters,
@@ -190,8 +204,7 @@ export function operationsOf<Uses>() {
     parameters: parameters ?? {},
     query: query === undefined || typeof query === 'function' ? query : () => query,
     body,
-    // It is given what these parts read.
-    handle: handle as Operation<Uses>['handle'],
+    handle,
   });
 }
 
@@ -215,6 +228,6 @@ export const noQuery = {};
 
 /** A body that says nothing; there may be none as well. */
 export const noBody = {
-  schema: Type.Unsafe<Readonly<Record<never, never>>>({ type: 'object', additionalProperties: false }),
+  schema: Type.Unsafe<object>({ type: 'object', additionalProperties: false }),
   isOptional: true,
 } satisfies Body;

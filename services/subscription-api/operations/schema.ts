@@ -2,7 +2,7 @@
  * Words for the schemas of operations, made of TypeBox's: each is a node of the OpenAPI document, what ajv checks a request by, and a static
  * type. `told` is a description, or the options of a schema.
  */
-import Type, { type Static, type TOptional, type TProperties, type TSchema } from 'typebox';
+import { Type, type Static, type TOptional, type TProperties, type TSchema } from 'typebox';
 import type { Action } from '@waybell/catalog/action';
 
 /** A part of a document. */

@@ -1,5 +1,6 @@
 /** Serves operations: each request is read by the schemas of its operation, handled, and answered by the schema of the answer. */
 import { Router, type Request, type Response } from 'express';
+import type { Static, TSchema } from 'typebox';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { requireRight, requireScope, type Authenticate, type Caller } from '../rest/authentication/authenticate.ts';
@@ -36,7 +37,8 @@ export function serveOperations<Uses>(operations: readonly Operation<Uses>[], se
 
 function handlerOf<Uses>(operation: Operation<Uses>, { authenticate, catalog, services }: Serving<Uses>) {
   const readQuery = queryReaders(operation, catalog);
-  const readBody = operation.body && bodyReader(operation.body, catalog);
+  const readBody =
+    operation.body?.isUnread === true ? undefined : operation.body && bodyReader(operation.body, catalog);
   return async (request: Request<Record<string, string>>, response: Response): Promise<void> => {
     // Handlers of operations without a token ask for no caller.
     const caller = (await admit(operation, authenticate, request)) as Caller;
@@ -80,24 +82,32 @@ function readerOf(query: ReturnType<QueryFor>, catalog: readonly Action[]) {
 }
 
 function bodyReader(
-  body: Body,
+  { schema, isOptional, isExact, isUnjudged }: Body,
   catalog: readonly Action[],
 ): (request: Request, response: Response) => Promise<unknown> {
-  const { schema, isOptional, isExact, isUnjudged } = body;
-  const faultsOf = lately(() => bodyFaults(nodeOf(schema), componentsIn([schema], catalog)));
+  const judge = judging(schema, catalog);
   const readText = isExact === true ? readExactJson : isOptional === true ? readOptionalJson : readJson;
   return async (request, response) => {
-    const value = await readText(request, response);
-    const faults = faultsOf()(isExact === true ? toPlain(value as JsonValue) : value);
-    const unjudged: UnjudgedBody<unknown> = {
+    const body = judge(await readText(request, response), { isExact: isExact === true });
+    return isUnjudged === true ? body : body.fitting();
+  };
+}
+
+/** Finds the faults of bodies by a schema. */
+export function judging<T extends TSchema>(schema: T, catalog: readonly Action[] = []) {
+  const faultsOf = lately(() => bodyFaults(nodeOf(schema), componentsIn([schema], catalog)));
+  return (value: unknown, { isExact }: { isExact: boolean } = { isExact: false }): UnjudgedBody<Static<T>> => {
+    // An exact value is JSON.
+    const faults = faultsOf()(isExact ? toPlain(value as JsonValue) : value);
+    return {
       value,
       faults,
       fitting(others = []) {
         if (faults.length + others.length > 0) throw invalidBody([...faults, ...others]);
-        return value;
+        // It fits the schema.
+        return value as Static<T>;
       },
     };
-    return isUnjudged === true ? unjudged : unjudged.fitting();
   };
 }
 

@@ -1,9 +1,15 @@
 import type { Action, Interface } from '@waybell/catalog/action';
+import type { EventLimits } from '@waybell/events/read-event';
+import type { Redis } from '@waybell/runtime/redis';
 import type { CallbackRules } from '../callback-url.ts';
 import type { Database } from '../database.ts';
+import type { OperatorLine } from '@waybell/line/operating/operator-line';
+import type { Log } from '@waybell/runtime/log';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { CountHours } from '../rest/deliveries/count-hours.ts';
+import type { limitFailures } from '../rest/http/limits.ts';
 import type { RouteOptions } from '../rest/http/routes.ts';
+import type { ListenerSettings } from '../rest/listeners/relay.ts';
 import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
 
@@ -21,4 +27,22 @@ export type ActingServices = {
   Pick<RouteOptions, 'live' | 'awaiting'>;
 
 /** What handlers of clients' operations use. */
-export type ClientServices = ActingServices & Pick<RouteOptions, 'signingSecrets'>;
+export type ClientServices = ActingServices &
+  Pick<RouteOptions, 'signingSecrets' | 'credentials'> & {
+    redis: Redis;
+    eventLimits: EventLimits;
+    listenerSettings: ListenerSettings;
+    /** Counts what is not valid against the address of its sender. */
+    failures: ReturnType<typeof limitFailures>;
+  };
+
+/** What handlers of operators' operations use. */
+export type OperatorServices = {
+  database: Pick<Database, 'askLog' | 'change'>;
+  log: Log;
+  /** Undefined where this process has no way to the broker. */
+  line: OperatorLine | undefined;
+  /** The names of all queues of the line. */
+  queues: readonly string[];
+  eventLimits: EventLimits;
+};

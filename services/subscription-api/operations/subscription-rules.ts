@@ -112,8 +112,8 @@ export async function readChange(
   rules: CallbackRules,
 ): Promise<SubscriptionChange> {
   const asked = body.fitting(faultsOfSwitch(body.value));
-  const { callback_url: callbackUrl, audit_field_set: audited, is_active: isActive = false } = asked;
-  const { url, faults } = await readUrl(callbackUrl, rules);
+  const { audit_field_set: audited, is_active: isActive = false } = asked;
+  const { url, faults } = await readUrl(asked.callback_url, rules);
   if (audited !== null) faults.push(...findAuditFaults(audited, action));
   if (faults.length > 0) throw invalidBody(faults);
   const takesFields = action.auditFields !== undefined && audited !== undefined;
@@ -133,9 +133,9 @@ export async function readPut(
   { rules, ...context }: Omit<ActionChoice, 'patterns'> & { rules: CallbackRules },
 ): Promise<PutRequest> {
   const asked = body.fitting(faultsOfSwitch(body.value));
-  const { callback_url: callbackText, actions: patterns, is_active: isActive = false } = asked;
+  const { actions: patterns, is_active: isActive = false } = asked;
   const audited = asked.audit_field_set ?? undefined;
-  const { url = '', faults } = await readUrl(callbackText, rules);
+  const { url = '', faults } = await readUrl(asked.callback_url, rules);
   const { chosen, faults: ofActions } = chooseActions({ ...context, patterns });
   faults.push(...ofActions, ...faultsOfFields(audited, chosen));
   if (faults.length > 0) throw invalidBody(faults);

@@ -22,7 +22,9 @@ type Row = Readonly<Record<string, unknown>>;
 const known = new WeakMap<TSchema, Write>();
 
 /** Throws where a member is missing that has to be there. */
-export const wire = (schema: TSchema, value: unknown, context?: unknown): unknown => writerOf(schema)(value, context);
+export function wire(schema: TSchema, value: unknown, context?: unknown): unknown {
+  return writerOf(schema)(value, context);
+}
 
 function writerOf(schema: TSchema): Write {
   const write = known.get(schema) ?? makeWriter(schema);

@@ -295,6 +295,7 @@ describe('openapi.json', () => {
     await listen();
     for (const path of [
       '/openapi.json',
+      '/openapi/carrier.json',
       '/asyncapi.json',
       '/schemas/carrier.order.created.event.json',
       '/docs',
@@ -311,6 +312,8 @@ describe('openapi.json', () => {
       '/docs/source-networks/',
       '/docs/nope',
       '/docs/%zz',
+      '/openapi/nope',
+      '/openapi/%zz',
       '/schemas/nope',
       '/schemas/%zz',
     ])

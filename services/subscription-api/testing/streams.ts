@@ -6,7 +6,7 @@ import { PATIENT_MS, silentLog } from '@waybell/runtime/testing/patience';
 import type { Database } from '../database.ts';
 import type { ListenerLimits } from '../listeners.ts';
 import { awaitEnds } from '../rest/deliveries/await-ends.ts';
-import { serveListeners, type ServeListenersOptions } from '../rest/listeners/listeners.ts';
+import { serveListeners, type ServeListenersOptions } from '../rest/listeners/relay.ts';
 import { streamCapacity, type StreamLimits } from '../rest/live/event-stream.ts';
 import { openLive } from '../rest/live/live.ts';
 

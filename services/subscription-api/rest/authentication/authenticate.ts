@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 /** Callers of the API: how a request's token names them, and what they may do. */
 import type { Interface } from '@waybell/catalog/action';
+import type { ClientReader } from '@waybell/delivery-log/read/entries';
 import type { Actor, CallerOrigin } from '../../actor.ts';
 import type { Database } from '../../database.ts';
 import type { Account } from '../../tables.ts';
@@ -22,6 +23,13 @@ export type Caller = {
   /** An operator acts for the client. */
   isOperator?: true;
 };
+
+/** The client as the delivery log knows it. */
+export const clientOf = ({ accountGuid, clientId, interface: interfaceName }: Caller): ClientReader => ({
+  account: accountGuid,
+  client: clientId,
+  interface: interfaceName,
+});
 
 /** Finds who sent a request. Throws a Problem if it has no valid token, Unavailable if that cannot be known now. */
 export type Authenticate = (request: Request) => Promise<Caller>;
@@ -127,13 +135,6 @@ export function requireScope(caller: Caller, scope: Scope): void {
   const none = caller.whyNoScope === undefined ? 'none' : `none: it has ${caller.whyNoScope}`;
   const detail = `This needs the scope ${scope}; the access token has ${caller.scopes.join(', ') || none}.`;
   throw new Problem('insufficient-scope', detail, { headers: { 'www-authenticate': challenge } });
-}
-
-/** Throws a Problem (401, 403) unless the request has a token with the scope `admin`; else says who is named for what it changes. */
-export async function admitOperator(authenticate: Authenticate, request: Request): Promise<Actor> {
-  const caller = await authenticate(request);
-  requireScope(caller, 'admin');
-  return caller.actor;
 }
 
 /** Whether verification tokens are shown: who may change subscriptions has to set them, operators only act for the client. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Router, type Request, type Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
-import { adminDocumentFiles, documentFiles } from '../../operations/document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/document-files.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
 import { addPath } from '../http/routes.ts';
@@ -81,10 +81,22 @@ export function publicDocuments({ sourceNetworks, ...options }: PublicOptions): 
   const page = Object.entries(pages).map(([path, file]) =>
     entry(path, { ...file, headers: { 'content-security-policy': pagePolicy() } }),
   );
-  const files = { ...documentFiles({ ...options, sentExamples }), 'v1/source-networks': writeJson(sourceNetworks) };
+  const files = {
+    ...documentFiles({ ...options, sentExamples }),
+    ...clientDocumentFiles(options.catalog, options.interfaces),
+    'v1/source-networks': writeJson(sourceNetworks),
+  };
   return {
     overview: 'docs',
-    routes: ['/openapi.json', '/asyncapi.json', '/schemas/:file', '/docs', '/docs/:file', '/v1/source-networks'],
+    routes: [
+      '/openapi.json',
+      '/openapi/:file',
+      '/asyncapi.json',
+      '/schemas/:file',
+      '/docs',
+      '/docs/:file',
+      '/v1/source-networks',
+    ],
     files: new Map([...contracts(files), ...page]),
   };
 }

@@ -22,13 +22,15 @@ export function queryReader<T>(
   return ({ url }) => {
     const query = new URLSearchParams(url.split('?').slice(1).join('?'));
     const names = [...new Set(query.keys())];
-    const values = Object.fromEntries(names.map((name) => [name, valueOf(query.get(name) ?? '', schemas.get(name))]));
+    const values = Object.fromEntries(names.map((name) => [name, valueOf(query.getAll(name), schemas.get(name))]));
     const broken = faultsOf(values).map(({ path: [parameter = '', place], detail }) => {
       const isTime = schemas.get(parameter)?.['format'] === 'date-time';
       const item = place === undefined ? '' : `, which "${String([values[parameter]].flat()[Number(place)])}" is not`;
       return { parameter, detail: `${detail}${item}${isTime ? '; the + of an offset is written %2B' : ''}` };
     });
-    const repeated = names.filter((name) => schemas.has(name) && query.getAll(name).length > 1);
+    const repeated = names.filter(
+      (name) => schemas.has(name) && !Array.isArray(values[name]) && query.getAll(name).length > 1,
+    );
     const faults = [...broken, ...repeated.map((parameter) => ({ parameter, detail: 'is there twice' }))];
     if (faults.length > 0) throw invalidParameters(faults);
     // The values fit the parameters.
@@ -39,9 +41,13 @@ export function queryReader<T>(
 /** For requests without a query. */
 export const readNoQuery: (request: Pick<Request, 'url'>) => void = queryReader([]);
 
-/** A whole number is written in digits, and no other way: JavaScript would take many. Items of an array have commas between them. */
-function valueOf(text: string, schema: JsonNode | undefined): string | number | boolean | string[] {
-  if (schema?.['type'] === 'array') return text.split(',');
+/**
+ * A whole number is written in digits, and no other way: JavaScript would take many. Items of an array have commas between them, or are
+ * there one by one, as some generated clients write them.
+ */
+function valueOf(texts: string[], schema: JsonNode | undefined): string | number | boolean | string[] {
+  if (schema?.['type'] === 'array') return texts.flatMap((each) => each.split(','));
+  const [text = ''] = texts;
   if (schema?.['type'] === 'boolean' && ['true', 'false'].includes(text)) return text === 'true';
   return schema?.['type'] === 'integer' && /^(0|[1-9]\d{0,8})$/.test(text) ? Number(text) : text;
 }

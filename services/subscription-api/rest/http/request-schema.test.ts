@@ -74,7 +74,12 @@ describe('queryReader', () => {
   const read = queryReader([
     { name: 'count', schema: (schema['properties'] as JsonNode)['count'] },
     { name: 'at', schema: (schema['properties'] as JsonNode)['at'] },
+    { name: 'colors', schema: { type: 'array', items: { enum: ['red', 'blue'] } } },
   ]);
+
+  test.each(['colors=red,blue', 'colors=red&colors=blue', 'colors=red%2Cblue'])('reads items of %s', (query) => {
+    expect(read({ url: `/x?${query}` })).toMatchObject({ colors: ['red', 'blue'] });
+  });
 
   test('reads a number as one', () => {
     expect(read({ url: '/x?count=7' })).toEqual({ count: 7 });
@@ -87,7 +92,7 @@ describe('queryReader', () => {
 
   test('names everything that is wrong, and what is there twice', () => {
     expect(() => read({ url: '/x?count=0&at=2026-11-20T09:30:00+01:00&order=1&at=' })).toThrow(
-      'order is not known here; known are: count, at; ' +
+      'order is not known here; known are: count, at, colors; ' +
         'count must be a whole number from 1 to 9; ' +
         'at must be an RFC 3339 timestamp such as 2026-11-20T09:30:00Z; the + of an offset is written %2B; at is there twice',
     );

@@ -7,11 +7,21 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import type { EventLimits } from '@waybell/events/read-event';
+import { largestNotification } from '@waybell/notifications/notification';
 import type { Log } from '@waybell/runtime/log';
 import type { Redis } from '@waybell/runtime/redis';
 import { runEvery } from '@waybell/runtime/run-every';
+import type { KeyRing } from '@waybell/runtime/secrets';
 import { Unavailable } from '@waybell/runtime/unavailable';
-import type { Listener, Listeners } from '../../listeners.ts';
+import {
+  keepListeners,
+  type Listener,
+  type ListenerLimits,
+  type ListenerOptions,
+  type Listeners,
+} from '../../listeners.ts';
+import { jsonBytesReader } from '../http/body.ts';
 import { EventStream, type StreamCapacity, type StreamOwner } from '../live/event-stream.ts';
 
 /** A callback as it came; `body` is base64. */
@@ -220,4 +230,46 @@ export function openListening({ listeners, relay, channels, capacity, lifeMs, lo
 
 function eventOf(stream: EventStream, { kind, ...data }: Relayed): string {
   return stream.event(kind, JSON.stringify(data));
+}
+
+/** The services of operations of listeners. */
+export type ListenerSettings = {
+  listeners: Listeners;
+  listening: Listening;
+  relay: ListenerRelay;
+  keyRing: KeyRing;
+  lifeMs: number;
+  answerLimitMs: number;
+  /** Reads a callback: as large as the largest. */
+  readRequest: ReturnType<typeof jsonBytesReader>;
+};
+
+export type ServeListenersOptions = Pick<ListenerOptions, 'database' | 'keyRing'> &
+  Pick<ListeningOptions, 'capacity' | 'log'> &
+  Pick<ListenerRelayOptions, 'redis' | 'until'> & {
+    /** A connection for its messages alone. */
+    hearing: Redis;
+    listenerLimits: ListenerLimits;
+    listening: Pick<ListenerRelayOptions, 'waitingLimit' | 'answerLimitMs'> & { lifeMs: number };
+    eventLimits: EventLimits;
+  };
+
+/** Opens the services of listeners. After disposal it renews no listener. */
+export function serveListeners(options: ServeListenersOptions): ListenerSettings & AsyncDisposable {
+  const { keyRing, eventLimits, listenerLimits: limits } = options;
+  const { lifeMs, answerLimitMs } = options.listening;
+  const listeners = keepListeners({ ...options, lifeMs, limits });
+  const channels = openChannels(options);
+  const relay = openRelay({ ...options, ...options.listening, channels });
+  const listening = openListening({ ...options, listeners, relay, channels, lifeMs });
+  return {
+    listeners,
+    listening,
+    relay,
+    keyRing,
+    lifeMs,
+    answerLimitMs,
+    readRequest: jsonBytesReader(largestNotification(eventLimits.maxBytes)),
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
 }

@@ -1,20 +1,23 @@
 import type { Express } from 'express';
-import type { Database } from '../../database.ts';
+import { inPlaceOfClient } from '../../operations/acting.ts';
+import { listAllActions } from '../../operations/find-action.ts';
+import { lastHourOf } from '../../operations/overview.ts';
+import { serveOperations } from '../../operations/serve-operations.ts';
+import type { OperatorServices } from '../../operations/services.ts';
+import { actingOperations, operatorOperations } from '../../operations/tables.ts';
 import { authenticateBearer, byAccessToken } from '../authentication/authenticate.ts';
-import { operatorTokenRoutes } from '../authentication/own-token.ts';
 import { consoleRoutes, type ServedConsole } from '../console/console.ts';
+import type { Database } from '../../database.ts';
+import type { RouteOptions } from '../http/routes.ts';
 import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
-import { actingRoutes, type ActingOptions } from './acting.ts';
-import { adminRoutes } from './admin.ts';
-import { operatorLineRoutes, type OperatorLineOptions } from './operator-line.ts';
-import { operatorDeliveriesRoutes, operatorLogRoutes } from './operator-log.ts';
-import { overviewRoutes } from './overview.ts';
-import { stopRoutes } from './stops.ts';
+import { countHours } from '../deliveries/count-hours.ts';
+import type { KnowingAgain } from '../live/event-stream.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
-  Omit<ActingOptions, 'authenticate'> &
-  Pick<OperatorLineOptions, 'line' | 'queues' | 'eventLimits'> & {
+  Omit<RouteOptions, 'authenticate' | 'signingSecrets' | 'credentials' | 'database'> &
+  Pick<KnowingAgain, 'knownAgainMs'> &
+  Pick<OperatorServices, 'line' | 'queues' | 'eventLimits'> & {
     database: Database;
     documents: Documents;
     console: { operator: ServedConsole };
@@ -22,17 +25,21 @@ export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> 
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
+  const { catalog } = options;
   // A scope "admin" of an issuer of JWTs may have another meaning.
   const knows = authenticateBearer({ opaque: byAccessToken(database), jwt: undefined });
+  const forClient = inPlaceOfClient(database);
+  const services = {
+    ...options,
+    database,
+    knowAgain: forClient(knows),
+    countHours: countHours(),
+    actionsOf: listAllActions(catalog),
+    lastHour: lastHourOf(database),
+  };
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
-    operatorTokenRoutes({ authenticate }),
-    adminRoutes({ authenticate, database }),
-    operatorLogRoutes({ authenticate, database }),
-    operatorDeliveriesRoutes({ authenticate, database }),
-    actingRoutes({ ...options, authenticate, database, knowAgain: knows }),
-    stopRoutes({ authenticate, database }),
-    overviewRoutes({ ...options, authenticate, database }),
-    operatorLineRoutes({ ...options, authenticate, database }),
+    serveOperations(operatorOperations, { authenticate, catalog, services }),
+    serveOperations(actingOperations, { authenticate: forClient(authenticate), catalog, services }),
     documentRoutes(options.documents),
     consoleRoutes(options.console.operator),
   ]);
