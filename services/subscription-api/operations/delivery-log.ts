@@ -12,7 +12,6 @@ import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { momentOf } from '@waybell/events/timestamp';
 import { missedByAction } from '../by-hand/missed-by-action.ts';
 import { clientOf, type Caller } from '../rest/authentication/authenticate.ts';
-
 import { askByKind, filterOf } from '../rest/deliveries/delivery-filter.ts';
 import { pullPage, pullParameters, pullRequestOf } from '../rest/deliveries/pull.ts';
 import { boundByReading } from '../rest/http/limits.ts';
