@@ -51,12 +51,12 @@ import {
 } from './schema.ts';
 import type { ActingServices } from './services.ts';
 
-type Uses = Pick<
+type DeliveryLogServices = Pick<
   ActingServices,
   'database' | 'catalog' | 'awaiting' | 'live' | 'knowAgain' | 'knownAgainMs' | 'countHours'
 >;
 
-const operation = operationsOf<Uses>();
+const operation = operationsOf<DeliveryLogServices>();
 
 const common = { method: 'get', tag: 'Delivery log', scope: 'webhooks:read' } as const;
 
@@ -75,7 +75,7 @@ const ofTimeline = {
 const describedBy = (how: string) =>
   `The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (\`number\`, \`id\`, \`order_id\`, \`purchase_order_number\`), a VIN, the \`subject\` of a CloudEvent, or the guid of the event itself. ${how}`;
 
-type Asking = { caller: Caller; query: PagingQuery & { kind?: string }; services: Uses };
+type Asking = { caller: Caller; query: PagingQuery & { kind?: string }; services: DeliveryLogServices };
 
 function tellAbout(name: string, { caller, query: { kind, ...page }, services }: Asking) {
   const about = { key: name, kind };

@@ -206,7 +206,7 @@ export const suppressed = {
   ),
 };
 
-/** What became of an event, with members that depend on the reader. */
+/** The schema of an event's outcome, with members that depend on the reader. */
 export const verdict = (ofDelivery: TSchema, more: Record<'suppressed' | 'rejected', TProperties>) =>
   oneOf(
     [
