@@ -1,8 +1,8 @@
 import type { OpenAPI3 } from 'openapi-typescript';
 import { actions } from '@waybell/catalog/actions';
-import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/document-files';
+import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/openapi-documents';
 import { PLACE_OF_CLIENT } from '@waybell/subscription-api/operations/acting';
-import { problem } from '@waybell/subscription-api/operations/problem-schema';
+import { problem } from '@waybell/subscription-api/operations/answers';
 import { componentsIn } from '@waybell/subscription-api/operations/schema';
 import { operatorOperations } from '@waybell/subscription-api/operations/tables';
 import type { Generated } from './make-files.ts';

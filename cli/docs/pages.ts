@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Action } from '@waybell/catalog/action';
 import { actions, actionKey } from '@waybell/catalog/actions';
-import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/document-files';
+import { adminDocumentFiles, documentFiles } from '@waybell/subscription-api/operations/openapi-documents';
 import { exampleEvent, exampleSubscriptionGuid } from '@waybell/contracts/example-event';
 import { families } from '@waybell/contracts/families';
 import { familyPage, indexPage } from '@waybell/contracts/reference-pages';

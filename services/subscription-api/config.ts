@@ -159,7 +159,7 @@ export const subscriptionApiSettings = {
   TRUSTED_PROXIES: checked(
     words({
       default: [],
-      desc: 'networks of proxies in front, whose X-Forwarded-For tells the address of the client',
+      desc: 'networks of proxies in front, whose X-Forwarded-* tell the address of the client, and the URL of the API',
       example: '10.0.0.0/8',
     }),
     readNetworks,

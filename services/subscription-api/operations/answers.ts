@@ -3,7 +3,35 @@
  * problems; each problem has an example.
  */
 import { problemKinds, problemType, type ProblemKind } from '@waybell/contracts/problem-kinds';
-import { headerRef, jsonOf, schemaRef, type JsonNode } from './json-node.ts';
+import { component, guid, list, nodeOf, object, optional, text, whole, type JsonNode } from './schema.ts';
+
+export const headerRef = (name: string): JsonNode => ({ $ref: `#/components/headers/${name}` });
+export const jsonOf = (schema: object): JsonNode => ({ 'application/json': { schema } });
+
+/** An error in the documents. */
+export const problem = component(
+  'Problem',
+  object(
+    {
+      type: text({ format: 'uri' }),
+      title: text(),
+      status: whole({}),
+      detail: text('What is wrong with this request, for people.'),
+      instance: guid('The id of the request: name it when you ask for help.'),
+      errors: optional(
+        list(
+          object({
+            pointer: optional(text('Where in the body, a JSON Pointer as a URI fragment.')),
+            parameter: optional(text('Which parameter of the path or the query.')),
+            detail: text(),
+          }),
+          'With 422: every rule that the body, or the parameters, break.',
+        ),
+      ),
+    },
+    'An error, as RFC 9457 says. Tell kinds apart by `type`; texts may change.',
+  ),
+);
 
 /** Problems that every operation can answer with. */
 const EVERYWHERE: readonly ProblemKind[] = ['internal-error'];
@@ -47,28 +75,11 @@ export function problemAnswers(
   return Object.fromEntries(answers);
 }
 
-/** Adds problems to the responses of an operation. */
-export function withProblems(
-  responses: Record<string, JsonNode>,
-  kinds: readonly ProblemKind[],
-): Record<string, JsonNode> {
-  const known = Object.values(responses).flatMap(kindsIn);
-  const statuses = kinds.map((kind) => String(problemKinds[kind][0]));
-  const all = Object.entries(problemAnswers([], [...known, ...kinds]));
-  return { ...responses, ...Object.fromEntries(all.filter(([status]) => statuses.includes(status))) };
-}
-
-/** The kinds of the problems of a response: its examples are named by them. */
-function kindsIn({ content = {} }: { content?: JsonNode }): ProblemKind[] {
-  const { examples = {} } = (content['application/problem+json'] ?? {}) as { examples?: JsonNode };
-  return Object.keys(examples) as ProblemKind[];
-}
-
-export function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode = {}): JsonNode {
+function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode = {}): JsonNode {
   const titles = kinds.map((kind) => `${problemKinds[kind][1]} (\`${problemType(kind)}\`)`);
   const status = kinds[0] === undefined ? 500 : problemKinds[kinds[0]][0];
   const schema = {
-    ...schemaRef('Problem'),
+    ...nodeOf(problem),
     properties: { type: { enum: kinds.map(problemType) }, status: { const: status } },
   };
   return {
@@ -192,3 +203,53 @@ function problemExample(kind: ProblemKind): JsonNode {
     ...(kind in ERRORS ? { errors: ERRORS[kind] } : {}),
   };
 }
+
+export const headers: JsonNode = {
+  RequestId: {
+    description: 'Identifies the request; an error has it as `instance`.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  Deprecation: {
+    description: 'Only where the action is deprecated: since when, as RFC 9745 says.',
+    schema: { type: 'string', pattern: String.raw`^@\d+$` },
+  },
+  Sunset: {
+    description: 'Only where the action is deprecated: until when, as RFC 8594 says.',
+    schema: { type: 'string' },
+  },
+  Allow: { description: 'The methods that the path has.', required: true, schema: { type: 'string' } },
+  RetryAfter: {
+    description: 'Seconds after which to ask again.',
+    required: true,
+    schema: { type: 'string', pattern: String.raw`^\d+$` },
+  },
+  RateLimit: {
+    description: 'What is left of the requests of the token (`r`), and in how many seconds that ends (`t`).',
+    schema: { type: 'string', pattern: String.raw`^"[^"]+"; r=\d+; t=\d+$` },
+  },
+  RateLimitPolicy: {
+    description: 'How many requests a token has (`q`) in how many seconds (`w`).',
+    schema: { type: 'string', pattern: String.raw`^"[^"]+"; q=\d+; w=\d+; pk=:[^:]+:$` },
+  },
+  ETag: { description: 'Changes with the document.', required: true, schema: { type: 'string' } },
+  CacheControl: { description: 'How long it may be kept.', required: true, schema: { type: 'string' } },
+};
+
+/** The answer to a request without an operation. */
+export const answers: JsonNode = {
+  UnknownPath: problemAnswer(['unknown-path']),
+  MethodNotAllowed: problemAnswer(['method-not-allowed']),
+  MalformedRequest: problemAnswer(['malformed-request']),
+  RequestTimeout: problemAnswer(['request-timeout']),
+  HeadersTooLarge: problemAnswer(['headers-too-large']),
+};
+
+export const securitySchemes: JsonNode = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An access token of an account of the interface, opaque or, where the deployment takes them, a JWT (RFC 9068), with scopes: `webhooks:read` to see, `webhooks:write` to change and to be shown verification tokens.',
+  },
+};

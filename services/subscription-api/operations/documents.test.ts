@@ -8,10 +8,10 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { cloudEventSchema } from '@waybell/contracts/asyncapi-document';
-import { adminDocumentFiles, clientDocumentFiles, documentFiles } from './document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from './openapi-documents.ts';
 import { exampleCloudEvent, exampleEvent } from '@waybell/contracts/example-event';
 import { families } from '@waybell/contracts/families';
-import { openApiDocument } from './openapi-document.ts';
+import { openApiDocument } from './openapi-documents.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 
 const interfaces = ['shipper', 'carrier'] as const;

@@ -1,8 +1,8 @@
 /** The paths of operations as OpenAPI describes them. */
 import type { Action, Interface } from '@waybell/catalog/action';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
-import { deprecationHeaders, problemAnswers, success, type Trait } from './answers.ts';
-import { headerRef } from './json-node.ts';
+import { deprecationHeaders, headerRef, problemAnswers, success, type Trait } from './answers.ts';
+
 import type { Answer, LinkTarget, Operation, PathParameter, QueryFor } from './operation.ts';
 import { nodeOf, object, only, type JsonNode } from './schema.ts';
 
@@ -86,7 +86,7 @@ function answerNode(answer: Answer, { interfaces, isOfAction }: Described & { is
   return {
     ...node,
     ...(headers && { headers: { 'x-request-id': headerRef('RequestId'), ...headers } }),
-    ...(content && { content }),
+    ...(content && Object.keys(content).length > 0 && { content }),
     ...(links.length > 0 && { links: linksOf(answer, interfaces) }),
   };
 }

@@ -1,16 +1,17 @@
 /** Serves operations: each request is read by the schemas of its operation, handled, and answered by the schema of the answer. */
-import { Router, type Request, type Response } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { Static, TSchema } from 'typebox';
 import type { Action, Interface } from '@waybell/catalog/action';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { requireRight, requireScope, type Authenticate, type Caller } from '../rest/authentication/authenticate.ts';
 import { bodyFaults, invalidBody, readExactJson, readJson, readOptionalJson } from '../rest/http/body.ts';
 import { queryReader } from '../rest/http/read-query.ts';
-import { addPath } from '../rest/http/routes.ts';
+import { Problem } from '../rest/http/problem.ts';
 import {
   Replied,
   type Answer,
   type Body,
+  type Method,
   type Operation,
   type QueryFor,
   type Served,
@@ -30,7 +31,7 @@ export function serveOperations<Uses>(operations: readonly Operation<Uses>[], se
   const router = Router({ caseSensitive: true });
   for (const [path, all] of Map.groupBy(operations, ({ path: each }) => each)) {
     const handlers = Object.fromEntries(all.map((each) => [each.method, handlerOf(each, serving)]));
-    addPath(router, [path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/(?<=.)\/$/, '')], handlers);
+    addPath(router, path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/(?<=.)\/$/, ''), handlers);
   }
   return router;
 }
@@ -127,4 +128,27 @@ function reply({ answers }: Operation, answered: unknown, { caller, response }: 
 function wrapped(form: Answer['form'], written: unknown, caller: Caller | undefined): unknown {
   if (form === 'bare' || caller?.interface !== 'shipper') return written;
   return { status: 'success', data: form === 'object' ? { object: written } : written };
+}
+
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
+
+/** Adds the handlers of a path; with any other method it answers 405 and names the right ones. */
+export function addPath(
+  router: Router,
+  path: string,
+  handlers: Partial<Record<Method, RequestHandler<Record<string, string>>>>,
+): void {
+  const offered = METHODS.filter((method) => handlers[method] !== undefined);
+  const names = offered.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+  const allow = names.join(', ');
+  const route = router.route(path);
+  for (const method of offered) {
+    const handler = handlers[method];
+    if (handler !== undefined) route[method](handler);
+  }
+  route.all((request, response: Response) => {
+    response.set('allow', allow);
+    if (request.method !== 'OPTIONS') throw new Problem('method-not-allowed', `Allowed here: ${allow}.`);
+    response.status(204).end();
+  });
 }

@@ -8,7 +8,11 @@ import type { Log } from '@waybell/runtime/log';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { CountHours } from '../rest/deliveries/count-hours.ts';
 import type { limitFailures } from '../rest/http/limits.ts';
-import type { RouteOptions } from '../rest/http/routes.ts';
+import type { CredentialsStore } from '../receiver-credentials.ts';
+import type { AwaitEnds } from '../rest/deliveries/await-ends.ts';
+import type { Documents } from '../rest/documents/documents.ts';
+import type { Live } from '../rest/live/live.ts';
+import type { SigningSecrets } from '../signing-secrets.ts';
 import type { ListenerSettings } from '../rest/listeners/relay.ts';
 import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
@@ -23,12 +27,17 @@ export type ActingServices = {
   /** Limit of the wait of a delivery, and so of the pause of a subscription. */
   maxAgeMs: number;
   countHours: CountHours;
-} & KnowingAgain &
-  Pick<RouteOptions, 'live' | 'awaiting'>;
+  live: Live;
+  awaiting: AwaitEnds;
+} & KnowingAgain;
+
+export type DocumentServices = { documents: Documents };
 
 /** What handlers of clients' operations use. */
 export type ClientServices = ActingServices &
-  Pick<RouteOptions, 'signingSecrets' | 'credentials'> & {
+  DocumentServices & {
+    signingSecrets: SigningSecrets;
+    credentials: CredentialsStore;
     redis: Redis;
     eventLimits: EventLimits;
     listenerSettings: ListenerSettings;
@@ -37,7 +46,7 @@ export type ClientServices = ActingServices &
   };
 
 /** What handlers of operators' operations use. */
-export type OperatorServices = {
+export type OperatorServices = DocumentServices & {
   database: Pick<Database, 'askLog' | 'change'>;
   log: Log;
   /** Undefined where this process has no way to the broker. */

@@ -24,7 +24,7 @@ import {
   text,
 } from './schema.ts';
 import type { ClientServices } from './services.ts';
-import { problem } from './problem-schema.ts';
+import { problem } from './answers.ts';
 import { CALLBACK_URL, change, desired, pause, readChange, readPut, readUntil } from './subscription-rules.ts';
 
 /** Why an operator has the deliveries of a subscription wait. */

@@ -7,6 +7,7 @@ import { byHandOperations } from './by-hand.ts';
 import { credentialsOperations } from './credentials.ts';
 import { deliveryLogOperations, liveOperation, missedOperation, statisticsOperation } from './delivery-log.ts';
 import { carrierOperations, shipperOperations } from './interface-subscriptions.ts';
+import { documentOperations, operatorDocument, operatorRoot } from './documents.ts';
 import { lineOperations } from './line.ts';
 import { listenerOperations } from './listeners.ts';
 import type { Operation } from './operation.ts';
@@ -35,6 +36,7 @@ export const clientOperations = (interfaces: readonly Interface[]): Operation<Cl
   ...byHandOperations,
   missedOperation,
   ...triggerOperations,
+  ...documentOperations,
 ];
 
 /** Those of clients that operators have below the place of a client: without its secrets and its experiments. */
@@ -56,8 +58,10 @@ export const actingOperations = (
 export const operatorOperations: Operation<OperatorServices & OverviewServices>[] = [
   ...accountOperations,
   operatorToken,
+  operatorRoot,
   ...operatorLogOperations,
   ...stopOperations,
   overviewOperation,
   ...lineOperations,
+  operatorDocument,
 ];

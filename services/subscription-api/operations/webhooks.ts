@@ -3,7 +3,7 @@ import { actionKey } from '@waybell/catalog/actions';
 import { families } from '@waybell/contracts/families';
 import { asPart, anyNotificationSchema } from '@waybell/contracts/schema-documents';
 import type { SentExample, SentExamples } from '@waybell/contracts/sent-examples';
-import { schemaRef, type JsonNode } from './json-node.ts';
+import type { JsonNode } from './schema.ts';
 
 const header = (name: string, description: string, schema: JsonNode, required = true): JsonNode => ({
   name,
@@ -73,7 +73,7 @@ export function webhooks(catalog: readonly Action[], sentExamples: SentExamples)
 function webhook(action: Action, sent: readonly SentExample[]): JsonNode {
   const family = families.find(({ actions }) => actions.includes(action));
   const content = {
-    schema: schemaRef(notificationName(action)),
+    schema: { $ref: `#/components/schemas/${notificationName(action)}` },
     examples: Object.fromEntries(sent.map(exampleOf)),
   };
   return {

@@ -196,6 +196,23 @@ describe('paths and methods', () => {
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
+  test.each([
+    '//v1/subscriptions',
+    '/v1//subscriptions',
+    '/v1/subscriptions//',
+    '//a.test/v1/subscriptions',
+    '//openapi.json',
+  ])('%s answers 404 to every method, and says that it has a double slash', async (path) => {
+    for (const { ask } of [api, api.admin]) {
+      for (const method of ['GET', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const answer = await ask(method, path, { token: shipper.token });
+        expect([method, answer.status, answer.body?.type]).toEqual([method, 404, 'urn:waybell:problem:unknown-path']);
+        expect(answer.body.detail).toContain('double slash');
+      }
+    }
+    expect((await api.ask('GET', path.replaceAll('//', '/nope/'))).body.detail).not.toContain('double slash');
+  });
+
   test('OPTIONS names the methods, HEAD answers as GET does, without a body', async () => {
     const options = await api.ask('OPTIONS', base);
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD']);
@@ -286,7 +303,7 @@ describe('paths and methods', () => {
     });
     const deaf = connect(small.port, '127.0.0.1').pause();
     await once(deaf, 'connect');
-    deaf.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
+    deaf.write('GET /docs/redoc.js HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(10));
     await until('there is a connection to be had', async () => {
       const text = await answerTo(small.port, 'GET /nope HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
       return text.startsWith('HTTP/1.1 404');

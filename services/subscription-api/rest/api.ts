@@ -7,20 +7,14 @@ import type { ClientServices } from '../operations/services.ts';
 import { clientOperations } from '../operations/tables.ts';
 import { consoleRoutes, type ServedConsole } from './console/console.ts';
 import { countHours } from './deliveries/count-hours.ts';
-import { documentRoutes, type Documents } from './documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from './http/http-app.ts';
 import { limitFailures } from './http/limits.ts';
-import type { RouteOptions } from './http/routes.ts';
-import type { KnowingAgain } from './live/event-stream.ts';
 
-export type ApiOptions = RouteOptions &
-  Omit<HttpAppOptions, 'overview'> &
-  Pick<KnowingAgain, 'knownAgainMs'> &
-  Pick<ClientServices, 'eventLimits' | 'listenerSettings'> & {
-    interfaces: readonly string[];
-    documents: Documents;
-    console: { client: ServedConsole };
-  };
+/** Services that each listener makes for itself. */
+type OwnServices = 'actionsOf' | 'countHours' | 'failures' | 'knowAgain';
+
+export type ApiOptions = Omit<ClientServices, OwnServices> &
+  Omit<HttpAppOptions, 'overview'> & { interfaces: readonly string[]; console: { client: ServedConsole } };
 
 /** The interfaces among these names. */
 export const interfacesOf = (names: readonly string[]): Interface[] =>
@@ -40,7 +34,6 @@ export function createApi(options: ApiOptions): Express {
   return createHttpApp({ ...options, overview: '/docs' }, (authenticate) => [
     serveOperations(clientOperations(interfacesOf(options.interfaces)), { authenticate, catalog, services }),
     urlsForHosts(),
-    documentRoutes(options.documents),
     consoleRoutes(options.console.client),
   ]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { actions } from '@waybell/catalog/actions';
-import { openApiDocument } from '../operations/openapi-document.ts';
+import { openApiDocument } from '../operations/openapi-documents.ts';
 import { contractOf, type Exchange } from './contract.ts';
 
 const id = '1f0c9a52-6f5e-4a3f-9a55-0c8f2f0f7d11';

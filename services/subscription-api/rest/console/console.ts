@@ -3,7 +3,7 @@ import express, { Router, type RequestHandler, type Response } from 'express';
 import { builtFiles } from '@waybell/console/built-files';
 import { pagePolicy } from '../documents/page-policy.ts';
 import { Problem } from '../http/problem.ts';
-import { addPath } from '../http/routes.ts';
+import { addPath } from '../../operations/serve-operations.ts';
 
 /** Settings that the page needs before anybody has signed in. */
 export type ConsoleSettings = {
@@ -42,15 +42,15 @@ export function consoleRoutes({ settings, parents }: ServedConsole, files = buil
   };
   router.use('/console', protect);
 
-  addPath(router, ['/console'], {
+  addPath(router, '/console', {
     // Relative, as a proxy may show the API under a path of its own.
     get: (_request, response) => void response.status(308).set('location', 'console/').end(),
   });
-  addPath(router, ['/console/settings.json'], {
+  addPath(router, '/console/settings.json', {
     get: (_request, response) => void response.set('cache-control', 'no-store').json(settings),
   });
   router.use('/console', compression(), express.static(files, { setHeaders: cached, redirect: false }));
-  addPath(router, ['/console/'], { get: notBuilt });
+  addPath(router, '/console/', { get: notBuilt });
   return router;
 }
 

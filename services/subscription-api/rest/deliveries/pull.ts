@@ -23,7 +23,7 @@ import { isTimestamp, momentOf } from '@waybell/events/timestamp';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
-import type { RouteOptions } from '../http/routes.ts';
+import type { ActingServices } from '../../operations/services.ts';
 import { asked, type QueryOf } from '../../operations/operation.ts';
 import { choice, text } from '../../operations/schema.ts';
 import type { FilterQuery } from './delivery-filter.ts';
@@ -67,7 +67,7 @@ export async function pullPage(
     awaiting,
     reader,
     pull,
-  }: Pick<RouteOptions, 'database' | 'awaiting'> & { reader: ClientReader; pull: PullRequest },
+  }: Pick<ActingServices, 'database' | 'awaiting'> & { reader: ClientReader; pull: PullRequest },
   response: Response,
 ): Promise<Omit<EndedPage, 'next'> & { next: string }> {
   const { after, waitMs, ...query } = pull;

@@ -6,7 +6,6 @@ import { shared } from '@waybell/runtime/testing/shared';
 
 const docs = join(import.meta.dirname, '../../../../docs');
 const contracts = [
-  'openapi.json',
   'asyncapi.json',
   'schemas/shipper.order.created.notification.json',
   'schemas/carrier.damage.deleted.event.json',
@@ -24,9 +23,10 @@ describe('a document', () => {
 
   test.each([
     ...contracts,
+    'openapi.json',
     'openapi/carrier.json',
     'docs',
-    'docs/swagger-ui.css',
+    'docs/page.css',
     'docs/source-networks',
     'v1/source-networks',
   ])('%s may be kept and is told apart by its ETag', async (path) => {
@@ -40,7 +40,7 @@ describe('a document', () => {
     expect((await api.ask('GET', `/${path}`, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  test.each([...contracts, 'docs', 'docs/source-networks', 'v1/source-networks'])(
+  test.each([...contracts, 'openapi.json', 'docs', 'docs/source-networks', 'v1/source-networks'])(
     '%s is read with GET and HEAD only',
     async (path) => {
       const plain = { headers: { 'accept-encoding': 'identity' } };
@@ -56,20 +56,24 @@ describe('a document', () => {
     },
   );
 
-  test.each(['openapi.json', 'docs/swagger-ui-bundle.js', 'docs/swagger-ui.css'])(
+  test.each(['asyncapi.json', 'docs/redoc.js', 'openapi.json'])(
     '%s goes out compressed to those who can decompress it, and may be kept so',
     async (path) => {
       const ask = (encodings: string, etag = '""') =>
         api.ask('GET', `/${path}`, { headers: { 'accept-encoding': encodings, 'if-none-match': etag } });
       const plain = await ask('identity');
       expect(plain.headers.get('content-encoding')).toBeNull();
-      for (const [accepted, encoding] of [
+      for (const [accepted, best] of [
         ['gzip, deflate, br, zstd', 'br'],
         ['gzip, deflate', 'gzip'],
         ['br;q=0, gzip', 'gzip'],
       ] as const) {
         const { headers, text } = await ask(accepted);
-        expect([headers.get('content-encoding'), headers.get('vary')]).toEqual([encoding, 'accept-encoding']);
+        const encoding = path === 'openapi.json' ? 'gzip' : best;
+        expect([headers.get('content-encoding'), headers.get('vary')?.split(', ')[0]]).toEqual([
+          encoding,
+          'accept-encoding',
+        ]);
         expect(text).toBe(plain.text);
         // The largest is a program, and made small already.
         const share = path.endsWith('.js') ? 0.3 : 0.2;
@@ -101,19 +105,74 @@ describe('a document', () => {
   });
 });
 
+describe('an OpenAPI document', () => {
+  const proxied = shared(() => startApi({ beside: api, trustedProxies: ['127.0.0.0/8'] }));
+  const forwarded = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'api.example.com',
+    'x-forwarded-prefix': '/waybell',
+  };
+  const where = { url: '.', description: 'Where this document is.' };
+
+  test.each([
+    ['openapi.json', 'clients'],
+    ['admin-openapi.json', 'operators'],
+  ] as const)('%s is what docs/ has, after the URL at which it was read as its first server', async (path, who) => {
+    const { ask, port } = who === 'clients' ? api : api.admin;
+    const { status, body, headers } = await ask('GET', `/${path}`, { headers: forwarded });
+    const { servers, ...rest } = JSON.parse(await readFile(join(docs, path), 'utf8'));
+    expect(servers).toEqual([where]);
+    const read = { url: `http://127.0.0.1:${port}`, description: 'Where this document was read.' };
+    expect([status, body]).toEqual([200, { ...rest, servers: [read, where] }]);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test.each(['identity', 'gzip'])(
+    'has the URL that a proxy of ours names, in %s too, and another ETag',
+    async (encoding) => {
+      const ask = async (prefix: string, etag = '""') =>
+        proxied.ask('GET', '/openapi.json', {
+          headers: { ...forwarded, 'x-forwarded-prefix': prefix, 'accept-encoding': encoding, 'if-none-match': etag },
+        });
+      const answer = await ask('/waybell');
+      expect(answer.headers.get('vary')).toBe(
+        'accept-encoding, host, x-forwarded-host, x-forwarded-prefix, x-forwarded-proto',
+      );
+      expect(answer.body.servers).toMatchObject([{ url: 'https://api.example.com/waybell' }, where]);
+      const etag = answer.headers.get('etag') ?? '';
+      expect((await ask('/waybell', etag)).status).toBe(304);
+      expect((await ask('/other', etag)).body.servers).toMatchObject([{ url: 'https://api.example.com/other' }, where]);
+    },
+  );
+
+  test('is the one in docs/ for whoever names no host', async () => {
+    const { text } = await proxied.ask('GET', '/openapi.json', { headers: { 'x-forwarded-host': '<script>' } });
+    expect(text).toBe(await readFile(join(docs, 'openapi.json'), 'utf8'));
+  });
+});
+
 describe('the page', () => {
   test('loads nothing but what is served beside it', async () => {
     const { text, headers } = await api.ask('GET', '/docs');
     const linked = [...text.matchAll(/(?:src|href)="(?!data:)([^"]+)"/g)].map(([, path]) => path ?? '');
     expect(linked).toEqual([
-      'docs/swagger-ui.css',
       'docs/page.css',
+      'docs',
+      'docs?document=asyncapi.json',
+      'docs/source-networks',
       'openapi.json',
-      'docs/swagger-ui-bundle.js',
+      'asyncapi.json',
+      'openapi.json',
       'docs/start.js',
     ]);
     for (const path of linked) expect((await api.ask('GET', `/${path}`)).status).toBe(200);
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-/,
+    );
+    expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    const { text: program } = await api.ask('GET', '/docs/redoc.js');
+    expect(program).not.toContain('cdn.redoc.ly');
   });
 
   test('is where the root leads, whatever the path under which a proxy shows the API', async () => {

@@ -4,20 +4,27 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { Router, type Request, type Response } from 'express';
+import { brotliCompress, constants, crc32, deflateRaw, gzip, type ZlibOptions } from 'node:zlib';
+import type { Request, Response } from 'express';
 import type { Action, Interface } from '@waybell/catalog/action';
-import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/document-files.ts';
+import { adminDocumentFiles, clientDocumentFiles, documentFiles } from '../../operations/openapi-documents.ts';
 import { sentExamples } from '@waybell/contracts/sent-examples';
 import { writeJson } from '@waybell/contracts/write-json';
-import { addPath } from '../http/routes.ts';
+import { Problem } from '../http/problem.ts';
 import { pagePolicy } from './page-policy.ts';
 import { sourceNetworksHtml, type SourceNetworks } from './source-networks.ts';
 
-/** The document that links to the others, the paths of routes, and the documents by path. */
-export type Documents = { overview: string; routes: string[]; files: ReadonlyMap<string, Document> };
+export type Documents = {
+  /** Answers with the document at the path of a request. Throws a Problem (404) where there is none. */
+  send(request: Request, response: Response): Promise<void>;
+};
 
-type Document = { type: string; content: Compressible; hash: string; headers: Record<string, string> };
+type Document = {
+  type: string;
+  headers: Record<string, string>;
+  /** The content for a client that reached the API at this URL. */
+  contentFor(apiUrl: string | undefined): DocumentContent;
+};
 
 const CACHED = 'public, max-age=300';
 const HTML = 'text/html; charset=utf-8';
@@ -25,32 +32,26 @@ const HTML = 'text/html; charset=utf-8';
 /** Pages of any origin may read public documents. */
 const SHARED = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
-/** Serves documents without a token. */
-export function documentRoutes({ overview, routes, files }: Documents): Router {
-  const router = Router({ caseSensitive: true });
-
-  addPath(router, ['/'], {
-    // Relative, as a proxy may show the API under a path of its own.
-    get: (_request, response) => void response.status(303).set('location', overview).end(),
-  });
-  addPath(router, routes, {
-    async get(request, response, next) {
+function serving(files: ReadonlyMap<string, Document>): Documents {
+  return {
+    async send(request, response) {
       const document = files.get(request.path.replaceAll(/^\/|\/$/g, ''));
+      if (document === undefined) throw new Problem('unknown-path', 'No document has this path: /docs names them.');
       // Resources of the page lie beside it, under whatever path a proxy shows the API.
-      if (document?.type === HTML && request.path.endsWith('/'))
-        response
+      if (document.type === HTML && request.path.endsWith('/'))
+        return void response
           .status(308)
           .set('location', `../${request.path.split('/').at(-2)}`)
           .end();
-      else if (document === undefined) next('router');
-      else return send(document, request, response);
+      return send(document, request, response);
     },
-  });
-  return router;
+  };
 }
 
-async function send({ type, content, hash: of, headers }: Document, request: Request, response: Response) {
-  const encoding = (['br', 'gzip'] as const).find((each) => request.acceptsEncodings(each)) ?? 'identity';
+async function send({ type, headers, contentFor }: Document, request: Request, response: Response): Promise<void> {
+  // Set by createHttpApp.
+  const { hash: of, encodings, as } = contentFor(response.locals['apiUrl']() as string | undefined);
+  const encoding = encodings.find((each) => request.acceptsEncodings(each)) ?? 'identity';
   // Each encoding is another sequence of bytes, and so another ETag.
   const etag = encoding === 'identity' ? `"${of}"` : `"${of}-${encoding}"`;
   response.set({ 'content-type': type, etag, vary: 'accept-encoding', 'cache-control': CACHED, ...headers });
@@ -59,7 +60,7 @@ async function send({ type, content, hash: of, headers }: Document, request: Req
     return;
   }
   if (encoding !== 'identity') response.set('content-encoding', encoding);
-  const bytes = await content.as(encoding);
+  const bytes = await as(encoding);
   response.set('content-length', String(bytes.length)).end(bytes);
 }
 
@@ -79,48 +80,37 @@ type PublicOptions = {
 export function publicDocuments({ sourceNetworks, ...options }: PublicOptions): Documents {
   const pages = { ...pageFiles(), 'docs/source-networks': asHtml(sourceNetworksHtml(sourceNetworks)) };
   const page = Object.entries(pages).map(([path, file]) =>
-    entry(path, { ...file, headers: { 'content-security-policy': pagePolicy() } }),
+    entry(path, { ...file, headers: { 'content-security-policy': pagePolicy({ areStylesWritten: path === 'docs' }) } }),
   );
   const files = {
     ...documentFiles({ ...options, sentExamples }),
     ...clientDocumentFiles(options.catalog, options.interfaces),
     'v1/source-networks': writeJson(sourceNetworks),
   };
-  return {
-    overview: 'docs',
-    routes: [
-      '/openapi.json',
-      '/openapi/:file',
-      '/asyncapi.json',
-      '/schemas/:file',
-      '/docs',
-      '/docs/:file',
-      '/v1/source-networks',
-    ],
-    files: new Map([...contracts(files), ...page]),
-  };
+  return serving(new Map([...contracts(files), ...page]));
 }
 
 export function adminDocuments(catalog: readonly Action[]): Documents {
-  return {
-    overview: 'admin-openapi.json',
-    routes: ['/admin-openapi.json'],
-    files: new Map(contracts(adminDocumentFiles(catalog))),
-  };
+  return serving(new Map(contracts(adminDocumentFiles(catalog))));
 }
 
 const asHtml = (text: string) => ({ type: HTML, bytes: Buffer.from(text) });
 
 function contracts(files: Record<string, string>): [string, Document][] {
-  return Object.entries(files).map(([path, text]) =>
-    entry(path, { type: contractType(path), bytes: Buffer.from(text), headers: SHARED }),
-  );
+  return Object.entries(files).map(([path, text]) => {
+    const file = { type: contractType(path), headers: SHARED };
+    const [before, after] = text.split(SERVERS, 2);
+    return before === undefined || after === undefined
+      ? entry(path, { ...file, bytes: Buffer.from(text) })
+      : [path, { ...file, headers: { ...SHARED, vary: VARY }, contentFor: withServer(before, after) }];
+  });
 }
 
 type File = Pick<Document, 'type' | 'headers'> & { bytes: Buffer };
 
 function entry(path: string, { bytes, ...file }: File): [string, Document] {
-  return [path, { ...file, content: compressible(bytes), hash: hash('sha256', bytes).slice(0, 32) }];
+  const content = fixed(bytes);
+  return [path, { ...file, contentFor: () => content }];
 }
 
 function contractType(path: string): string {
@@ -140,21 +130,24 @@ function pageFiles(): Record<string, PageFile> {
     'docs/start.js': { type: script, bytes: pageFile('start.js') },
     'docs/page.css': { type: style, bytes: pageFile('page.css') },
     'docs/source-networks.css': { type: style, bytes: pageFile('source-networks.css') },
-    'docs/swagger-ui.css': { type: style, bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')) },
-    'docs/swagger-ui-bundle.js': {
-      type: script,
-      bytes: readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-    },
+    'docs/redoc.js': { type: script, bytes: Buffer.from(redoc().replaceAll(LOGO, 'data:,')) },
   };
 }
+
+const redoc = (): string => readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'), 'utf8');
+
+/** Redoc would fetch its logo from its makers, who would learn of every reader. */
+const LOGO = 'https://cdn.redoc.ly/redoc/';
 
 const pageFile = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'page', name));
 
 /** An encoding in which the bytes of a document may be sent. */
 type ContentEncoding = 'br' | 'gzip' | 'identity';
 
-type Compressible = {
-  /** Returns the bytes in this encoding. They are compressed once, when they are first requested. */
+type DocumentContent = {
+  hash: string;
+  /** The best first. */
+  encodings: readonly Exclude<ContentEncoding, 'identity'>[];
   as(encoding: ContentEncoding): Promise<Buffer>;
 };
 
@@ -167,14 +160,53 @@ const COMPRESS: Record<ContentEncoding, (bytes: Buffer) => Promise<Buffer>> = {
   identity: (bytes) => Promise.resolve(bytes),
 };
 
-/** Marks bytes that never change. */
-function compressible(bytes: Buffer): Compressible {
+/** Bytes that never change: compressed once, when they are first requested. */
+function fixed(bytes: Buffer): DocumentContent {
   const kept = new Map<ContentEncoding, Promise<Buffer>>();
   return {
+    hash: hashOf(bytes),
+    encodings: ['br', 'gzip'],
     as(encoding) {
       const known = kept.get(encoding) ?? COMPRESS[encoding](bytes);
       kept.set(encoding, known);
       return known;
     },
+  };
+}
+
+const hashOf = (...parts: Buffer[]): string => hash('sha256', Buffer.concat(parts)).slice(0, 32);
+
+/** The beginning of the servers of an OpenAPI document. */
+const SERVERS = '\n  "servers": [\n';
+const VARY = 'accept-encoding, host, x-forwarded-host, x-forwarded-prefix, x-forwarded-proto';
+const GZIP_HEADER = Buffer.from('1f8b08000000000000ff', 'hex');
+const pack = promisify<Buffer, ZlibOptions, Buffer>(deflateRaw);
+const TO_BE_CONTINUED = { level: 9, finishFlush: constants.Z_FULL_FLUSH };
+
+/**
+ * An OpenAPI document, before its servers and from there on; the first of them becomes the URL at which the client reached the
+ * API, as programs that have read the document no longer know where. Compressed once but for that URL, so that an unheard-of
+ * host costs neither time nor memory: brotli cannot be put together so.
+ */
+function withServer(before: string, after: string): Document['contentFor'] {
+  const [head, tail] = [Buffer.from(before + SERVERS), Buffer.from(after)];
+  const of = Buffer.from(hashOf(head, tail));
+  let packed: Promise<[Buffer, Buffer]> | undefined;
+  return (url) => {
+    const server = { url, description: 'Where this document was read.' };
+    const middle = Buffer.from(url === undefined ? '' : `    ${JSON.stringify(server)},\n`);
+    return {
+      hash: hashOf(of, middle),
+      encodings: ['gzip'],
+      async as(encoding) {
+        if (encoding === 'identity') return Buffer.concat([head, middle, tail]);
+        packed ??= Promise.all([pack(head, TO_BE_CONTINUED), pack(tail, { level: 9 })]);
+        const [packedHead, packedTail] = await packed;
+        const end = Buffer.alloc(8);
+        end.writeUInt32LE(crc32(tail, crc32(middle, crc32(head))));
+        end.writeUInt32LE(head.length + middle.length + tail.length, 4);
+        return Buffer.concat([GZIP_HEADER, packedHead, await pack(middle, TO_BE_CONTINUED), packedTail, end]);
+      },
+    };
   };
 }

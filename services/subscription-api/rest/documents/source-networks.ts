@@ -5,27 +5,47 @@ import { largestNotification } from '@waybell/notifications/notification';
 import type { ReceiverCredentials } from '@waybell/notifications/receiver-credentials';
 import { LEAST_TLS, USER_AGENT, ANSWER_LIMIT_BYTES, LONGEST_CONNECTION_MS } from '@waybell/runtime/callback-terms';
 import { formatDuration } from '@waybell/runtime/duration';
+import type { Static } from 'typebox';
 import type { CallbackTerms } from '../../config.ts';
+import { choice, component, list, object, only, optional, orNull, text, whole } from '../../operations/schema.ts';
 
-/** Source and properties of callbacks, in the form of `GET /v1/source-networks`. */
-export type SourceNetworks = {
-  /** In CIDR form; null if the operator has not set any. */
-  networks: readonly string[] | null;
-  user_agent: string;
-  method: 'POST';
-  schemes: string[];
-  /** Ports and ranges of ports that callbacks never go to. */
-  denied_ports: readonly string[];
-  least_tls: string;
-  largest_body_bytes: number;
-  follows_redirects: false;
-  /** In lower case. */
-  headers: string[];
-  signature: { standard: string; version: string; algorithm: string };
-  /** Kinds of what clients may put in for a host. */
-  authentication: string[];
-  limits: Partial<Record<Interface, { handover_ms: number | null; response_ms: number }>>;
-};
+const names = (description: string, example: string) => list(text({ examples: [example] }), description);
+const atLeastOne = (description?: string) => whole({ minimum: 1, ...(description && { description }) });
+
+const limits = optional(
+  object({
+    handover_ms: orNull(atLeastOne(), 'From the start until connected and handed over; null: as for the status line.'),
+    response_ms: atLeastOne('From the start until the status line.'),
+  }),
+);
+
+const KINDS = ['headers', 'basic', 'oauth2', 'certificate'] as const;
+
+const sourceNetworksSchema = object({
+  networks: orNull(
+    names('Addresses from which callbacks come, in CIDR form. Null: the operator tells none, ask.', '203.0.113.0/28'),
+  ),
+  user_agent: text({ description: 'Its number changes with each version.', examples: ['Waybell/0.3.0'] }),
+  method: only('POST'),
+  schemes: list(choice(['https', 'http']), 'Of callback URLs.'),
+  denied_ports: names('Ports, and ranges of ports, that callbacks never go to. The usual one is 443.', '1-79'),
+  least_tls: text({ description: 'The oldest version of TLS that is spoken.', examples: ['1.2'] }),
+  largest_body_bytes: atLeastOne('No body of a callback has more.'),
+  follows_redirects: only(false),
+  headers: names('Headers of a callback, in lower case; some are on some alone.', 'webhook-signature'),
+  signature: object({
+    standard: text({ format: 'uri' }),
+    version: text({ examples: ['v1'] }),
+    algorithm: text({ examples: ['HMAC-SHA256'] }),
+  }),
+  authentication: list(choice(KINDS), 'What clients may put in for a host that asks for it.'),
+  limits: object({ shipper: limits, carrier: limits }, 'Of requests to receivers, for each interface served.'),
+});
+
+export type SourceNetworks = Static<typeof sourceNetworksSchema>;
+
+/** Source and properties of callbacks, as `GET /v1/source-networks` answers. */
+export const SourceNetworks = component('SourceNetworks', sourceNetworksSchema);
 
 /** Names of the kinds of credentials, for the administrator of a gateway. */
 const AUTHENTICATION = {
@@ -33,17 +53,17 @@ const AUTHENTICATION = {
   basic: 'HTTP Basic',
   oauth2: 'an OAuth2 access token (client credentials)',
   certificate: 'a TLS client certificate',
-} satisfies Record<keyof ReceiverCredentials, string>;
+} satisfies Record<(typeof KINDS)[number] & keyof ReceiverCredentials, string>;
 
 /** `interfaces`: those that are served. */
 export function sourceNetworks(terms: CallbackTerms, interfaces: readonly Interface[]): SourceNetworks {
   const sent = callbackHeaders(EXAMPLE);
   return {
-    networks: terms.networks.length === 0 ? null : terms.networks,
+    networks: terms.networks.length === 0 ? null : [...terms.networks],
     user_agent: USER_AGENT,
     method: 'POST',
     schemes: terms.isHttpAllowed ? ['https', 'http'] : ['https'],
-    denied_ports: terms.deniedPorts,
+    denied_ports: [...terms.deniedPorts],
     least_tls: LEAST_TLS.replace('TLSv', ''),
     largest_body_bytes: largestNotification(terms.eventBytes),
     follows_redirects: false,
@@ -53,7 +73,7 @@ export function sourceNetworks(terms: CallbackTerms, interfaces: readonly Interf
       version: sent['webhook-signature']?.split(',')[0] ?? '',
       algorithm: 'HMAC-SHA256',
     },
-    authentication: Object.keys(AUTHENTICATION),
+    authentication: [...KINDS],
     limits: Object.fromEntries(
       interfaces.map((name) => {
         const { handoverMs = null, responseMs } = terms.limits[name];

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientAddressBy, loggedPath } from './http-app.ts';
+import { apiUrlOf, clientBy, loggedPath } from './http-app.ts';
 
 const PROXY = '10.0.0.1';
 
 /** Returns the client address that a service which trusts these networks finds for a request from there with these headers. */
 function located(forwarded: string[], { from = PROXY, trusted = ['10.0.0.0/8', 'fd00::/8'] } = {}) {
   const headersDistinct = forwarded.length === 0 ? {} : { 'x-forwarded-for': forwarded };
-  return clientAddressBy(trusted)({ headersDistinct, socket: { remoteAddress: from } });
+  return clientBy(trusted)({ headersDistinct, socket: { remoteAddress: from } }).address;
 }
 
 describe('the address of a client', () => {
@@ -44,6 +44,77 @@ describe('the address of a client', () => {
   });
 });
 
+describe('the URL of the API', () => {
+  const urlOf = (headers: Record<string, string>, proxies = 0) =>
+    apiUrlOf(
+      { headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])) },
+      proxies,
+    );
+
+  test.each([
+    ['api.example.com', 'http://api.example.com'],
+    ['API.example.com:80', 'http://api.example.com'],
+    ['localhost:3000', 'http://localhost:3000'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+    ['waybell_api', 'http://waybell_api'],
+  ])('is by the Host %s: %s', (host, url) => {
+    expect(urlOf({ host })).toBe(url);
+  });
+
+  const forwarded = {
+    host: 'internal:3000',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'api.example.com',
+    'x-forwarded-prefix': '/waybell/',
+  };
+
+  test('is what proxies of ours say, and of no others', () => {
+    expect(urlOf(forwarded, 1)).toBe('https://api.example.com/waybell');
+    expect(urlOf(forwarded, 2)).toBe('https://api.example.com/waybell');
+    expect(urlOf(forwarded)).toBe('http://internal:3000');
+  });
+
+  test.each([
+    ['http, https, http', 2, 'https:'],
+    ['http, https', 1, 'https:'],
+    ['https,, http ,', 2, 'https:'],
+    [' , ', 1, 'http:'],
+  ])('begins as the outermost of our proxies says, of %j from %i', (scheme, proxies, expected) => {
+    expect(new URL(urlOf({ ...forwarded, 'x-forwarded-proto': scheme }, proxies) ?? '').protocol).toBe(expected);
+  });
+
+  test.each([
+    '',
+    '<script>',
+    'a"b',
+    "a'b",
+    'a b',
+    'a/b',
+    'u@a',
+    'a?b',
+    'a#b',
+    'a:b',
+    'a:99999',
+    '1.2.3.999',
+    '[',
+    'a'.repeat(10_000),
+  ])('is not known by the Host %j', (host) => {
+    expect(urlOf({ host })).toBeUndefined();
+    expect(urlOf({ ...forwarded, 'x-forwarded-host': host || '"' }, 1)).toBeUndefined();
+  });
+
+  test.each([
+    ['x-forwarded-proto', 'javascript'],
+    ['x-forwarded-proto', 'https://evil.example.com/?'],
+    ['x-forwarded-prefix', '//evil.example.com'],
+    ['x-forwarded-prefix', '/a"b'],
+    ['x-forwarded-prefix', 'a'],
+    ['x-forwarded-prefix', '/'.repeat(10_000)],
+  ])('is not known by %s: %j', (name, value) => {
+    expect(urlOf({ ...forwarded, [name]: value }, 1)).toBeUndefined();
+  });
+});
+
 test.each([
   '/v1/credentials',
   '/v1/credentials/hooks.test',
@@ -66,6 +137,7 @@ test.each([
   ['/v1/credentials/hooks.test%3Fkey=s3cret', '/v1/credentials/***'],
   ['/v1/credentials/hooks.test%23s3cret', '/v1/credentials/***'],
   ['/v1/credentials/hooks.test/s3cret', '/v1/credentials/***'],
+  ['//v1//credentials/hooks.test/s3cret', '//v1//credentials/***'],
 ])('the log has %s as %s', (path, logged) => {
   expect(loggedPath(path)).toBe(logged);
 });

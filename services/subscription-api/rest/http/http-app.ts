@@ -17,7 +17,7 @@ export type HttpAppOptions = {
   /** The path at which strangers find which endpoints there are. */
   overview: string;
   limits: Limits;
-  /** Networks of proxies whose `X-Forwarded-For` says where a request came from. */
+  /** Networks of proxies whose `X-Forwarded-*` headers say where a request came from, and at which URL. */
   trustedProxies: readonly string[];
   redis: Redis;
   log: Log;
@@ -34,8 +34,12 @@ export function createHttpApp(options: HttpAppOptions, routes: (authenticate: Au
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').set('query parser', false);
   app.use(identifyRequest, locateClient(trustedProxies), observeRequests(log, httpMetrics), protect(), requireOneHost);
   app.use(...routes(limiting(options.authenticate, { ...limits, redis, log })));
-  app.use(() => {
-    throw new Problem('unknown-path', `No endpoint has this path: ${options.overview} shows those that there are.`);
+  app.use(({ path }) => {
+    const hint = path.includes('//') ? ' The path has a double slash, as from a base URL that ends in one.' : '';
+    throw new Problem(
+      'unknown-path',
+      `No endpoint has this path: ${options.overview} shows those that there are.${hint}`,
+    );
   });
   app.use(answerProblems(log));
   return app;
@@ -48,11 +52,16 @@ const identifyRequest: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Sets `request.ip`: Express's own takes what `X-Forwarded-For` says as it is, ports and all, which Azure's gateways write. */
+/**
+ * Sets `request.ip`: Express's own takes what `X-Forwarded-For` says as it is, ports and all, which Azure's gateways write. And
+ * `apiUrl`: see `apiUrlOf`.
+ */
 function locateClient(trustedProxies: readonly string[]): RequestHandler {
-  const addressOf = clientAddressBy(trustedProxies);
-  return (request, _response, next) => {
-    Object.defineProperty(request, 'ip', { value: addressOf(request) });
+  const find = clientBy(trustedProxies);
+  return (request, response, next) => {
+    const { address, proxies } = find(request);
+    Object.defineProperty(request, 'ip', { value: address });
+    response.locals['apiUrl'] = () => apiUrlOf(request, proxies);
     next();
   };
 }
@@ -109,29 +118,61 @@ type Located = {
 };
 
 /**
- * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`. If a
- * proxy forwards a text that is no address, the proxy itself counts: otherwise strangers could choose that text. Ignores empty
- * parts (RFC 9110, 5.6.1.2). Undefined once the connection is closed.
+ * Finds the address of a client: the nearest address on its way that is not in `trustedProxies`, by their `X-Forwarded-For`; and
+ * how many of them it came through. If a proxy forwards a text that is no address, the proxy itself counts: otherwise strangers
+ * could choose that text. Ignores empty parts (RFC 9110, 5.6.1.2). The address is undefined once the connection is closed.
  */
-export function clientAddressBy(trustedProxies: readonly string[]): (request: Located) => string | undefined {
-  const proxies = readNetworks(trustedProxies);
-  return ({ headersDistinct: { 'x-forwarded-for': lines = [] }, socket }) => {
-    const way = lines.flatMap((line) => line.split(',')).filter((hop) => hop.trim() !== '');
+export function clientBy(
+  trustedProxies: readonly string[],
+): (request: Located) => { address: string | undefined; proxies: number } {
+  const networks = readNetworks(trustedProxies);
+  return ({ headersDistinct, socket }) => {
+    const way = partsOf(headersDistinct['x-forwarded-for']);
     let address = addressIn(socket.remoteAddress ?? '');
-    while (address !== undefined && isAllowedAddress(address, proxies)) {
+    let proxies = 0;
+    while (address !== undefined && isAllowedAddress(address, networks)) {
+      proxies += 1;
       const before = addressIn(way.pop() ?? '');
       if (before === undefined) break;
       address = before;
     }
-    return address;
+    return { address, proxies };
   };
+}
+
+const partsOf = (lines: string[] = []): string[] =>
+  lines
+    .flatMap((line) => line.split(','))
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const SCHEME = /^https?$/i;
+const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+const PREFIX = /^(?:\/(?!\/)[\w.~%/-]{0,200})?$/;
+
+/**
+ * The URL, without a slash at its end, at which a client reached the API: by its `Host`, and by what the outermost of so many
+ * trusted proxies says in `X-Forwarded-Proto`, `-Host` and `-Prefix`. Undefined where any of them is not what it has to be.
+ */
+export function apiUrlOf({ headersDistinct }: Pick<Located, 'headersDistinct'>, proxies: number): string | undefined {
+  const forwarded = (name: string) => {
+    // Each proxy adds its own at the end, or the first alone writes one.
+    const values = proxies === 0 ? [] : partsOf(headersDistinct[`x-forwarded-${name}`]);
+    return values[Math.max(0, values.length - proxies)];
+  };
+  const scheme = forwarded('proto') ?? 'http';
+  const host = forwarded('host') ?? headersDistinct['host']?.[0] ?? '';
+  const prefix = forwarded('prefix') ?? '';
+  const text = `${scheme}://${host}`;
+  if (!SCHEME.test(scheme) || !HOST.test(host) || !PREFIX.test(prefix) || !URL.canParse(text)) return undefined;
+  return `${new URL(text).origin}${prefix.replace(/\/$/, '')}`;
 }
 
 // A secret belongs into a header, a body or behind a #; a path with one is answered with an error, and logged without it.
 const SECRET = new RegExp(String.raw`(${TOKEN_PREFIX}|${LINK_PREFIX})[\w-]+`, 'g');
 
 /** A URL in the place of a host: what stands before its host and after it. */
-const HOST_URL = /^(\/v1\/credentials\/).*(?:@|%40|[?#]|%3f|%23|%2f|\/.).*/i;
+const HOST_URL = /^(\/+v1\/+credentials\/).*(?:@|%40|[?#]|%3f|%23|%2f|\/.).*/i;
 
 /** Returns the path of a request without possible secrets: access tokens, codes of links, and URLs of receivers. */
 export function loggedPath(path: string): string {

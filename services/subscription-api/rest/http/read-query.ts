@@ -1,6 +1,6 @@
 /** Reads the parameters of a request, in its query and in its path, by their schemas in the OpenAPI document. */
 import type { Request } from 'express';
-import type { JsonNode } from '../../operations/json-node.ts';
+import type { JsonNode } from '../../operations/schema.ts';
 import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
 import { isGuid } from '@waybell/events/timestamp';
 import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/event';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonNode } from '../../operations/json-node.ts';
-import { bodyFaults, bodyReader } from './body.ts';
+import { component, componentsIn, text, type JsonNode } from '../../operations/schema.ts';
+import { judging } from '../../operations/serve-operations.ts';
+import { bodyFaults } from './body.ts';
 import { queryReader } from './read-query.ts';
 import { schemaFaults } from './request-schema.ts';
 
-const components = { Color: { type: 'string', enum: ['red', 'blue'] } };
+const Color = component('Color', text({ enum: ['red', 'blue'] }));
 const schema: JsonNode = {
   type: 'object',
   required: ['guid'],
@@ -14,15 +15,17 @@ const schema: JsonNode = {
     at: { type: 'string', format: 'date-time' },
     name: { type: 'string', maxLength: 3 },
     code: { type: 'string', pattern: '^[a-z]$', description: 'a small letter' },
-    color: { $ref: '#/components/schemas/Color' },
-    colors: { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/Color' } },
+    color: Color,
+    colors: { type: 'array', minItems: 1, items: Color },
     list: { type: ['array', 'null'] },
     count: { type: 'integer', minimum: 1, maximum: 9, default: 2 },
     is_so: { type: 'boolean' },
   },
 };
 const guid = 'a3e0b6c4-6f5e-4a3f-9a55-0c8f2f0f7d11';
+const components = componentsIn([schema], []);
 const faultsOf = schemaFaults(schema, components);
+const judge = judging(schema);
 
 describe('schemaFaults', () => {
   test.each<[member: string, value: unknown, detail: string]>([
@@ -57,14 +60,14 @@ describe('schemaFaults', () => {
   });
 });
 
-describe('bodyReader', () => {
+describe('judging', () => {
   test('fills in what is left out', () => {
-    expect(bodyReader(schema, components)({ guid })).toEqual({ guid, count: 2 });
+    expect(judge({ guid }).fitting()).toEqual({ guid, count: 2 });
   });
 
   test('names everything that is wrong, a hundred places at most, and counts the others', () => {
     const unknown = Object.fromEntries(Array.from({ length: 150 }, (_each, index) => [`m${index}`, 1]));
-    const read = () => bodyReader(schema, components)({ at: 1, ...unknown });
+    const read = () => judge({ at: 1, ...unknown }).fitting();
     expect(read).toThrow(/^#\/guid is required; #\/m0 is not known here; .* and 52 more$/);
     expect(bodyFaults(schema, components)({ at: 1, ...unknown })).toHaveLength(152);
   });

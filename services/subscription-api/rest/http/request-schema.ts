@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import type { JsonNode } from '../../operations/json-node.ts';
+import type { JsonNode } from '../../operations/schema.ts';
 import { isGuid, readTimestamp } from '@waybell/events/timestamp';
 
 /** A place in a request, and the demand of its schema. */

@@ -3,25 +3,17 @@ import { inPlaceOfClient } from '../../operations/acting.ts';
 import { listAllActions } from '../../operations/find-action.ts';
 import { lastHourOf } from '../../operations/overview.ts';
 import { serveOperations } from '../../operations/serve-operations.ts';
-import type { OperatorServices } from '../../operations/services.ts';
+import type { ActingServices, OperatorServices } from '../../operations/services.ts';
 import { actingOperations, operatorOperations } from '../../operations/tables.ts';
 import { authenticateBearer, byAccessToken } from '../authentication/authenticate.ts';
 import { consoleRoutes, type ServedConsole } from '../console/console.ts';
 import type { Database } from '../../database.ts';
-import type { RouteOptions } from '../http/routes.ts';
-import { documentRoutes, type Documents } from '../documents/documents.ts';
 import { createHttpApp, type HttpAppOptions } from '../http/http-app.ts';
 import { countHours } from '../deliveries/count-hours.ts';
-import type { KnowingAgain } from '../live/event-stream.ts';
 
 export type AdminApiOptions = Omit<HttpAppOptions, 'authenticate' | 'overview'> &
-  Omit<RouteOptions, 'authenticate' | 'signingSecrets' | 'credentials' | 'database'> &
-  Pick<KnowingAgain, 'knownAgainMs'> &
-  Pick<OperatorServices, 'line' | 'queues' | 'eventLimits'> & {
-    database: Database;
-    documents: Documents;
-    console: { operator: ServedConsole };
-  };
+  Omit<ActingServices, 'actionsOf' | 'countHours' | 'database' | 'knowAgain'> &
+  OperatorServices & { database: Database; console: { operator: ServedConsole } };
 
 /** The operators' interface, for a listener that strangers do not reach. It takes opaque tokens alone. */
 export function createAdminApi({ database, ...options }: AdminApiOptions): Express {
@@ -40,7 +32,6 @@ export function createAdminApi({ database, ...options }: AdminApiOptions): Expre
   return createHttpApp({ ...options, overview: '/admin-openapi.json', authenticate: knows }, (authenticate) => [
     serveOperations(operatorOperations, { authenticate, catalog, services }),
     serveOperations(actingOperations, { authenticate: forClient(authenticate), catalog, services }),
-    documentRoutes(options.documents),
     consoleRoutes(options.console.operator),
   ]);
 }
