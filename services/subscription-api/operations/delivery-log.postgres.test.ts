@@ -29,6 +29,7 @@ async function someone(interfaceName: 'shipper' | 'carrier' = 'carrier'): Promis
 
 const timeline = async (subject: string, token: string, query = '') =>
   api.ask('GET', `/v1/timeline/${subject}${query}`, { token });
+const show = (delivery: string, token: string) => api.ask('GET', `/v1/deliveries/${delivery}`, { token });
 
 describe('GET /v1/timeline/{key}', () => {
   test('tells what was sent, and what the receiver said', async () => {
@@ -185,10 +186,11 @@ describe('GET /v1/timeline/{key}', () => {
   test('does not tell where a forbidden name leads to', async () => {
     const us = await someone();
     const answer = { durationMs: 1, reason: 'blocked_address' as const, ip: '10.1.2.3' };
-    const { subject } = await stand.log([anExhausted({ answer })], us);
-    const { text } = await timeline(subject, us.token);
-    expect(text).toContain('blocked_address');
-    expect(text).not.toContain('10.1.2.3');
+    const { subject, delivery } = await stand.log([anExhausted({ answer })], us);
+    for (const { text } of [await timeline(subject, us.token), await show(delivery, us.token)]) {
+      expect(text).toContain('blocked_address');
+      expect(text).not.toContain('10.1.2.3');
+    }
   });
 
   test.each([
@@ -221,8 +223,6 @@ describe('GET /v1/timeline/{key}', () => {
     expect([answered.status, answered.body]).toEqual([200, { objects: [], next: null }]);
   });
 });
-
-const show = (delivery: string, token: string) => api.ask('GET', `/v1/deliveries/${delivery}`, { token });
 
 describe('GET /v1/deliveries/{guid}', () => {
   test('tells what was sent, without secrets, and what the receiver answered', async () => {

@@ -2,7 +2,7 @@
  * The delivery log for clients, the same on either interface: timelines, deliveries, the live feed, counts by the hour, and what was
  * missed. A client sees its own entries alone.
  */
-import Type from 'typebox';
+import { Type } from 'typebox';
 import type { Interface } from '@waybell/catalog/action';
 import { nearestNames } from '@waybell/catalog/names';
 import { bodyOf } from '@waybell/delivery-log/read/bodies';
@@ -12,7 +12,6 @@ import { LARGEST_REPLAY } from '@waybell/delivery-log/read/limits';
 import { momentOf } from '@waybell/events/timestamp';
 import { missedByAction } from '../by-hand/missed-by-action.ts';
 import { clientOf, type Caller } from '../rest/authentication/authenticate.ts';
-
 import { askByKind, filterOf } from '../rest/deliveries/delivery-filter.ts';
 import { pullPage, pullParameters, pullRequestOf } from '../rest/deliveries/pull.ts';
 import { boundByReading } from '../rest/http/limits.ts';
@@ -52,12 +51,12 @@ import {
 } from './schema.ts';
 import type { ActingServices } from './services.ts';
 
-type Uses = Pick<
+type DeliveryLogServices = Pick<
   ActingServices,
   'database' | 'catalog' | 'awaiting' | 'live' | 'knowAgain' | 'knownAgainMs' | 'countHours'
 >;
 
-const operation = operationsOf<Uses>();
+const operation = operationsOf<DeliveryLogServices>();
 
 const common = { method: 'get', tag: 'Delivery log', scope: 'webhooks:read' } as const;
 
@@ -76,7 +75,7 @@ const ofTimeline = {
 const describedBy = (how: string) =>
   `The events that the account was to hear of, newest first: what was sent to the client, what its receiver said, and what was not sent and why. Ask by any name of it, however it is spelled: a guid in an event's payload, the number of an order (\`number\`, \`id\`, \`order_id\`, \`purchase_order_number\`), a VIN, the \`subject\` of a CloudEvent, or the guid of the event itself. ${how}`;
 
-type Asking = { caller: Caller; query: PagingQuery & { kind?: string }; services: Uses };
+type Asking = { caller: Caller; query: PagingQuery & { kind?: string }; services: DeliveryLogServices };
 
 function tellAbout(name: string, { caller, query: { kind, ...page }, services }: Asking) {
   const about = { key: name, kind };

@@ -96,9 +96,8 @@ const ip = from(
   attempt.ip,
 );
 
-const answered = component('Attempt', object({ ...attempt, ip }));
-/** Without what the receiver answered: that would swell a list. It is the same in the documents. */
-export const Attempt = component('Attempt', object({ ...attempt, ip, answer: from(() => undefined, attempt.answer) }));
+/** The log has what receivers answered only where one delivery is asked for: it would swell a list. */
+export const Attempt = component('Attempt', object({ ...attempt, ip }));
 
 const KEYS = 'What it is about: order, vehicles, offer and so on, by each name.';
 
@@ -165,7 +164,7 @@ export const DeliveryDetail = component(
   'DeliveryDetail',
   object({
     ...delivery,
-    attempts: list(answered),
+    attempts,
     request: from((sent: DeliverySent) => sentRequest(sent, sent.body), sentRequestSchema),
     curl: from(
       (sent: DeliverySent) => asCurl(sentRequest(sent, sent.body)),
@@ -207,7 +206,7 @@ export const suppressed = {
   ),
 };
 
-/** What became of an event, with members that depend on the reader. */
+/** The schema of an event's outcome, with members that depend on the reader. */
 export const verdict = (ofDelivery: TSchema, more: Record<'suppressed' | 'rejected', TProperties>) =>
   oneOf(
     [

@@ -29,7 +29,7 @@ function inPath([name, { schema, description, examples }]: [string, PathParamete
 function nodeFor(operation: Operation, described: Described): JsonNode {
   const { tag, id, summary, description, scope, query, headers = {}, body, answers } = operation;
   const { interfaces, catalog } = described;
-  const parameters = [...within('query', query?.(interfaces, catalog) ?? {}), ...within('header', headers)];
+  const parameters = [...parametersIn('query', query?.(interfaces, catalog) ?? {}), ...parametersIn('header', headers)];
   const schema = body?.shown ?? body?.schema;
   const isOfAction = traitsOf(operation).includes('action');
   const successes = Object.entries(answers).map(([status, answer]) => [
@@ -50,7 +50,7 @@ function nodeFor(operation: Operation, described: Described): JsonNode {
   };
 }
 
-const within = (place: 'query' | 'header', parameters: ReturnType<QueryFor>): JsonNode[] =>
+const parametersIn = (place: 'query' | 'header', parameters: ReturnType<QueryFor>): JsonNode[] =>
   Object.entries(parameters).map(([name, { schema, shown = schema, description, more }]) => ({
     name,
     in: place,

@@ -48,7 +48,7 @@ type QueryParameters = Readonly<Record<string, QueryParameter>>;
 type NoParameters = Readonly<Record<string, never>>;
 
 type PathOf<P> = { [Name in keyof P]: P[Name] extends PathParameter<infer Value> ? Value : never };
-/** What the parameters of a query are read as. */
+/** The values of a query, by its parameters. */
 export type QueryOf<Q> = {
   [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? Name : never]: SchemaOf<Q[Name]>;
 } & { [Name in keyof Q as Q[Name] extends QueryParameter<TSchema, true> ? never : Name]?: SchemaOf<Q[Name]> };

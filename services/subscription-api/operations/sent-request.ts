@@ -1,5 +1,5 @@
 /** The request that a receiver was or will be sent, without secrets; also as a command for a shell. */
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import type { AttemptEntry, DeliveryEntry } from '@waybell/delivery-log/read/entries';
 import { isMade } from '@waybell/delivery-log/read/history';
 import { choice, object, only, orNull, text } from './schema.ts';
@@ -69,11 +69,11 @@ function urlWord(url: string | null): string {
   const queryAt = url.indexOf('?');
   if (queryAt === -1) return quoted(url);
   const [first = '', ...others] = url.slice(queryAt).split(MASK);
-  const values = others.map((text, index) => `${variable(`QUERY_${index + 1}`)}${text === '' ? '' : quoted(text)}`);
+  const values = others.map((part, index) => `${variable(`QUERY_${index + 1}`)}${part === '' ? '' : quoted(part)}`);
   return [quoted(url.slice(0, queryAt) + first), ...values].join('');
 }
 
 const variable = (name: string): string => `"$${name}"`;
 
 /** A word in which a shell expands nothing. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;

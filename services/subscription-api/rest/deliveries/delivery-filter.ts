@@ -15,7 +15,7 @@ import type { Database } from '../../database.ts';
 import type { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 
-/** What selects deliveries. */
+/** The parameters that select deliveries, as they are read. */
 export type FilterQuery = QueryOf<ReturnType<typeof deliveryFilters<TString>>>;
 
 /** Throws a Problem (422) where `endpoint` names no host. */

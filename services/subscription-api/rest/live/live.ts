@@ -5,7 +5,7 @@
  *     openLive ── query of each LiveFeed (a client) ── latestOf ──> LiveFeed ── records ──> its LiveStreams (its readers)
  */
 import type { ServerResponse } from 'node:http';
-import Type, { type Static, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import type { Action } from '@waybell/catalog/action';
 import { noticeProperties } from '@waybell/contracts/operations-channel';
 import type { ClientReader } from '@waybell/delivery-log/read/entries';
