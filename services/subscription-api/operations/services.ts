@@ -36,7 +36,7 @@ export type ClientServices = ActingServices &
     failures: ReturnType<typeof limitFailures>;
   };
 
-/** What handlers of operators' operations use. */
+/** Services that handlers of operators' operations use. */
 export type OperatorServices = {
   database: Pick<Database, 'askLog' | 'change'>;
   log: Log;
