@@ -47,23 +47,6 @@ export function problemAnswers(
   return Object.fromEntries(answers);
 }
 
-/** Adds problems to the responses of an operation. */
-export function withProblems(
-  responses: Record<string, JsonNode>,
-  kinds: readonly ProblemKind[],
-): Record<string, JsonNode> {
-  const known = Object.values(responses).flatMap(kindsIn);
-  const statuses = kinds.map((kind) => String(problemKinds[kind][0]));
-  const all = Object.entries(problemAnswers([], [...known, ...kinds]));
-  return { ...responses, ...Object.fromEntries(all.filter(([status]) => statuses.includes(status))) };
-}
-
-/** The kinds of the problems of a response: its examples are named by them. */
-function kindsIn({ content = {} }: { content?: JsonNode }): ProblemKind[] {
-  const { examples = {} } = (content['application/problem+json'] ?? {}) as { examples?: JsonNode };
-  return Object.keys(examples) as ProblemKind[];
-}
-
 export function problemAnswer(kinds: readonly ProblemKind[], headers: JsonNode = {}): JsonNode {
   const titles = kinds.map((kind) => `${problemKinds[kind][1]} (\`${problemType(kind)}\`)`);
   const status = kinds[0] === undefined ? 500 : problemKinds[kinds[0]][0];

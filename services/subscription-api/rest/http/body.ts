@@ -1,5 +1,4 @@
 import { raw, type Request, type RequestHandler, type Response } from 'express';
-import { nothing } from '../../operations/json-node.ts';
 import { toPlain, type JsonValue } from '@waybell/events/json';
 import { readJson as readStrictly } from '@waybell/events/read-json';
 import { Problem, type Fault } from './problem.ts';
@@ -40,13 +39,6 @@ export async function readOptionalJson(request: Request, response: Response): Pr
   if (bytes.length === 0 || bytes.toString('latin1').replaceAll(/\s/g, '') === '{}') return {};
   requireJson(request.get('content-type'));
   return toPlain(parseJson(bytes));
-}
-
-const requireNothing = bodyReader(nothing);
-
-/** Reads a request that has no body, or `{}`. Throws a Problem if there is more, and as `readJson` does. */
-export async function readNothing(request: Request, response: Response): Promise<void> {
-  requireNothing(await readOptionalJson(request, response));
 }
 
 /** Reads a body by its schema in the OpenAPI document, where it is a T. Throws a Problem (422) that names everything wrong with it. */

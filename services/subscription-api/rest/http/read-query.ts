@@ -1,7 +1,7 @@
 /** Reads the parameters of a request, in its query and in its path, by their schemas in the OpenAPI document. */
 import type { Request } from 'express';
 import type { JsonNode } from '../../operations/json-node.ts';
-import { readCursor, writeCursor, type Page } from '@waybell/delivery-log/read/cursor';
+import { readCursor } from '@waybell/delivery-log/read/cursor';
 import { isGuid } from '@waybell/events/timestamp';
 import { KEY_PATTERN, LONGEST_KEY, normalizedKey } from '@waybell/events/event';
 import { Problem, type ParameterFault } from './problem.ts';
@@ -37,9 +37,6 @@ export function queryReader<T>(
     return values as T;
   };
 }
-
-/** For requests without a query. */
-export const readNoQuery: (request: Pick<Request, 'url'>) => void = queryReader([]);
 
 /**
  * A whole number is written in digits, and no other way: JavaScript would take many. Items of an array have commas between them, or are
@@ -80,9 +77,4 @@ export type PagingQuery = { limit: number; cursor?: string };
 
 export function pagingOf({ limit, cursor }: PagingQuery) {
   return { limit, before: cursor === undefined ? undefined : readCursor(cursor) };
-}
-
-/** A page as it is answered. */
-export function pageView<T>({ entries, next }: Page<T>, view: (entry: T) => object) {
-  return { objects: entries.map(view), next: next === undefined ? null : writeCursor(next) };
 }
