@@ -16,7 +16,7 @@ import { serveApi } from './rest/http/serve-api.ts';
 import { serveListeners } from './rest/listeners/relay.ts';
 import { streamCapacity } from './rest/live/event-stream.ts';
 import { openLive } from './rest/live/live.ts';
-import { createAdminApi } from './rest/operators/admin-api.ts';
+import { createAdminApi } from './rest/admin-api.ts';
 import { keepSigningSecrets } from './signing-secrets.ts';
 import { keepSubscriptions } from './subscriptions.ts';
 

@@ -2,7 +2,6 @@
  * Clients' operations for operators: below the place of a client, answered as its interface does, without verification tokens. The audit
  * log names the operator. Excludes the client's secrets (signing secrets, credentials) and its experiments (listeners, triggers).
  */
-import type { Request } from 'express';
 import { clientsOf, closedAccount, findAccount } from '../accounts.ts';
 import type { Database } from '../database.ts';
 import { Refusal } from '../refusal.ts';
@@ -84,7 +83,7 @@ export function inPlaceOfClient(database: Pick<Database, 'askLog'>): (admit: Aut
   return (admit) => async (request) => {
     const operator = await admit(request);
     requireScope(operator, 'admin');
-    const { account: named = '', client = '' } = placeOf(request);
+    const { account: named = '', client = '' } = request.params as PlaceInPath;
     const accountGuid = requirePathGuid('account', named);
     const { account, clientId } = await database.askLog(async (postgres) => {
       const found = await findAccount(postgres, accountGuid);
@@ -105,10 +104,6 @@ export function inPlaceOfClient(database: Pick<Database, 'askLog'>): (admit: Aut
 }
 
 type PlaceInPath = { account?: string; client?: string };
-
-/** As routes of unconverted areas note it, too. */
-const placeOf = ({ res, params }: Request): PlaceInPath =>
-  (res?.locals['actingFor'] as PlaceInPath | undefined) ?? params;
 
 const MOST_NAMED = 20;
 

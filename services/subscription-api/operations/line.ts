@@ -70,7 +70,7 @@ const about = text({
   examples: ['4711'],
 });
 
-/** Which rejected messages are meant: exactly one of these. */
+/** Exactly one of these says which rejected messages are meant. */
 const selection = {
   ids: optional(
     list(text({ minLength: 1, maxLength: 200 }), {
@@ -198,9 +198,9 @@ const OF_REJECTED = [...OF_BROKER, 'rejected-taken'] as const;
 /** `handle` reads it. */
 const anEvent = { schema: Type.Unsafe<unknown>({ type: 'object' }), isUnread: true } as const;
 
-type Uses = Pick<OperatorServices, 'database' | 'line' | 'queues' | 'log' | 'eventLimits'>;
+type LineServices = Pick<OperatorServices, 'database' | 'line' | 'queues' | 'log' | 'eventLimits'>;
 
-const operation = operationsOf<Uses>();
+const operation = operationsOf<LineServices>();
 
 /** The paths of all rejected messages come before those of one. */
 export const lineOperations = [
@@ -407,7 +407,11 @@ function selectedBy(options: SelectionOptions): Selection {
  * Reads a body as an event, by the rules of the line. Throws a Problem: as `jsonBytesReader`, or 422 with what is wrong with the event, and
  * where.
  */
-async function readCorrected({ request, response, services: { eventLimits } }: Served<Uses>): Promise<Accepted> {
+async function readCorrected({
+  request,
+  response,
+  services: { eventLimits },
+}: Served<LineServices>): Promise<Accepted> {
   const body = await jsonBytesReader(eventLimits.maxBytes)(request, response);
   // Few processes are ever asked, and the schemas of all events take time and memory.
   const { checkEvent } = await import('@waybell/rejected/check-event');

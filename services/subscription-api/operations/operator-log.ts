@@ -37,9 +37,9 @@ import {
 import { actionName, choice, flag, guid, moment, objects } from './schema.ts';
 import type { OperatorServices } from './services.ts';
 
-type Uses = Pick<OperatorServices, 'database'>;
+type OperatorLogServices = Pick<OperatorServices, 'database'>;
 
-const operation = operationsOf<Uses>();
+const operation = operationsOf<OperatorLogServices>();
 
 const HOUR_MS = 3_600_000;
 
@@ -69,7 +69,11 @@ const describedBy = (how: string) =>
 
 type Meaning = PagingQuery & { listeners: boolean; as?: (typeof FOUND_KINDS)[number]; kind?: string };
 
-async function tell(anything: string, { as, kind, listeners: withListeners, ...page }: Meaning, { database }: Uses) {
+async function tell(
+  anything: string,
+  { as, kind, listeners: withListeners, ...page }: Meaning,
+  { database }: OperatorLogServices,
+) {
   const text = requireKey('anything', anything);
   const question = { text, as, keyKind: kind, withListeners, ...pagingOf(page) };
   const told = await askByKind(database, { key: text, kind }, (postgres) => why(postgres, question));
@@ -98,7 +102,7 @@ const judgedBy = (find: OfRule) => ({
   ...common,
   query: { account, limit },
   problems: ['unknown-account'] as const,
-  handle: ({ query, services: { database } }: { query: Parameters<OfRule>[1]; services: Uses }) =>
+  handle: ({ query, services: { database } }: { query: Parameters<OfRule>[1]; services: OperatorLogServices }) =>
     database.askLog(async (postgres) => {
       await requireKnown(postgres, query.account);
       const found = await find(postgres, query);

@@ -33,7 +33,7 @@ import {
 } from './schema.ts';
 import { stopped } from './subscriptions.ts';
 
-/** What accounts are called, by guid. */
+/** Accounts' names, by guid. */
 export type AccountNames = ReadonlyMap<string, { name: string | null }>;
 
 /** The names of the accounts that these are of. */

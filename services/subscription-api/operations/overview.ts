@@ -96,7 +96,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOST_ENDPOINTS = 5;
 
-/** What cannot be read now is null; without Postgres there is no answer. */
+/** Its parts are null while they cannot be read; without Postgres there is no answer. */
 export const overviewOperation = operationsOf<OverviewServices>()({
   method: 'get',
   path: '/v1/admin/overview',
@@ -137,7 +137,7 @@ async function readTables(postgres: Queryable, since: number) {
   return { services, waiting, off, names: await namesOf(postgres, longest) };
 }
 
-/** What the last hour was like. It reads every attempt of it, so that the answer is shared. */
+/** Reads the last hour: every attempt of it, so that its answer is shared. */
 export const lastHourOf = (database: Pick<Database, 'askLog'>) =>
   sharedAnswer(() => database.askLog((postgres) => readSince(postgres, Date.now() - HOUR_MS)));
 

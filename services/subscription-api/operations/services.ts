@@ -51,7 +51,7 @@ export type ClientServices = ActingServices &
     failures: ReturnType<typeof limitFailures>;
   };
 
-/** What handlers of operators' operations use. */
+/** Services that handlers of operators' operations use. */
 export type OperatorServices = DocumentServices & {
   database: Pick<Database, 'askLog' | 'change'>;
   log: Log;

@@ -39,7 +39,7 @@ export const clientOperations = (interfaces: readonly Interface[]): Operation<Cl
   ...documentOperations,
 ];
 
-/** Those of clients that operators have below the place of a client: without its secrets and its experiments. */
+/** The operations of clients that operators have below the place of a client: without its secrets and its experiments. */
 export const actingOperations = (
   [
     ownToken,

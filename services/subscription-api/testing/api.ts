@@ -21,7 +21,7 @@ import { sourceNetworks } from '../rest/documents/source-networks.ts';
 import { httpMetrics } from '../rest/http/http-metrics.ts';
 import type { Limits } from '../rest/http/limits.ts';
 import { serveApi, type ServerLimits } from '../rest/http/serve-api.ts';
-import { createAdminApi } from '../rest/operators/admin-api.ts';
+import { createAdminApi } from '../rest/admin-api.ts';
 import { keepSigningSecrets } from '../signing-secrets.ts';
 import { keepSubscriptions } from '../subscriptions.ts';
 import { createToken } from '../tokens.ts';

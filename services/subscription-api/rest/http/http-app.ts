@@ -81,9 +81,9 @@ function observeRequests(log: Log, { requestSeconds }: HttpMetrics): RequestHand
     response.once('close', () => {
       const tookMs = performance.now() - begun;
       const [route = 'none'] = [request.route?.path].flat() as (string | undefined)[];
-      const { requestId, routeOf = (path: string) => path } = response.locals;
+      const { requestId } = response.locals;
       const [method, status] = [request.method, response.statusCode];
-      requestSeconds.observe({ method, route: routeOf(route), status }, tookMs / 1_000);
+      requestSeconds.observe({ method, route, status }, tookMs / 1_000);
       const [asked = ''] = request.originalUrl.split('?', 1);
       const path = loggedPath(asked);
       log.info({ requestId, method, path, status, ms: Math.round(tookMs) }, 'request.answered');
