@@ -45,10 +45,12 @@ function leaveActing({ paths = {}, components: { schemas = {} } = {} }: OpenAPI3
   for (const name of Object.keys(schemas)) if (!(name in own)) delete schemas[name];
 }
 
-type Operation = { responses: Record<string, unknown> };
+type AnsweredOperation = { responses: Record<string, unknown> };
 
 /** A path has parameters in addition to its operations. */
-function operationsOf({ paths = {} }: OpenAPI3): Operation[] {
+function operationsOf({ paths = {} }: OpenAPI3): AnsweredOperation[] {
   const members = Object.values(paths).flatMap((path): unknown[] => Object.values(path));
-  return members.filter((each): each is Operation => typeof each === 'object' && each !== null && 'responses' in each);
+  return members.filter(
+    (each): each is AnsweredOperation => typeof each === 'object' && each !== null && 'responses' in each,
+  );
 }

@@ -11,7 +11,7 @@ import { Problem } from '../rest/http/problem.ts';
 import { createToken, listTokens, revokeToken, SCOPES } from '../tokens.ts';
 import { newToken } from './access.ts';
 import {
-  asked,
+  parameter,
   bare,
   byGuid,
   guidInPath,
@@ -171,7 +171,7 @@ export const accountOperations = [
     path: '/v1/admin/accounts',
     id: 'listAccounts',
     summary: 'List accounts',
-    query: { after: asked('The `next` of the page before.', guid()) },
+    query: { after: parameter('The `next` of the page before.', guid()) },
     answers: {
       200: bare(
         'Up to 1,000 accounts, by guid.',

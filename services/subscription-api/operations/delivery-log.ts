@@ -33,7 +33,7 @@ import {
 } from './delivery-schemas.ts';
 import { actionNames, namesOf } from './interface-subscriptions.ts';
 import { reasonCounts } from './by-hand.ts';
-import { asked, byGuid, data, guidInPath, noQuery, one, operationsOf, sent } from './operation.ts';
+import { parameter, byGuid, data, guidInPath, noQuery, one, operationsOf, sent } from './operation.ts';
 import {
   component,
   count,
@@ -188,13 +188,13 @@ export const liveOperation = operation({
   query: (interfaces) => ({
     // The answer to another one names the nearest.
     action: {
-      ...asked('Only of this action of the interface.', text({ maxLength: 100 })),
+      ...parameter('Only of this action of the interface.', text({ maxLength: 100 })),
       shown: action(interfaces),
     },
-    kind: asked('Only attempts that ended so, `suppressed` events, or each `notice`.', liveKind),
+    kind: parameter('Only attempts that ended so, `suppressed` events, or each `notice`.', liveKind),
   }),
   headers: {
-    'Last-Event-ID': asked(
+    'Last-Event-ID': parameter(
       'The `id` that came last: the feed goes on after it, with what happened meanwhile. Without it, the feed begins now.',
       text({ maxLength: 100 }),
     ),
@@ -301,11 +301,11 @@ export const missedOperation = operation({
   summary: 'See what the client missed, action by action',
   description: `Of the actions that the client was subscribed to at some time of the range, or is now: what was given up or dropped, and the events that nothing was sent of, as no subscription was on. What has arrived since, or is on its way, is not missed. \`POST /v1/replays\` with \`"action": "*"\`, the same times and \`include_suppressed\` sends what \`exhausted\`, \`dropped\` and \`suppressed\` count where \`is_active\` is true. The ${LARGEST_REPLAY.toLocaleString('en')} oldest are counted, as many as one replay takes.`,
   query: {
-    since: asked(
+    since: parameter(
       'What was given up or dropped, or failed, from then on; without it, from 24 hours before `until`.',
       moment(),
     ),
-    until: asked('And before; without it, now.', moment()),
+    until: parameter('And before; without it, now.', moment()),
   },
   answers: { 200: data('What was missed.', Missed) },
   async handle({ caller, query: { since, until }, services: { database } }) {

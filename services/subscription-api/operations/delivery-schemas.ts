@@ -17,7 +17,7 @@ import { PAGE_SIZE } from '@waybell/delivery-log/read/limits';
 import { LONGEST_ENDPOINT } from '@waybell/delivery-log/read/subscriptions';
 import { KEY_PATTERN, LONGEST_KEY } from '@waybell/events/event';
 import { deliveryReasons, noSubscriptionCauses } from '@waybell/line/reasons';
-import { asked, given } from './operation.ts';
+import { parameter, defaultedParameter } from './operation.ts';
 import {
   choice,
   component,
@@ -247,11 +247,11 @@ export const pageOf = (entry: TSchema, more: TProperties = {}) =>
 
 /** The parameters by which a client goes from page to page. */
 export const paging = {
-  limit: given(
+  limit: defaultedParameter(
     'How many entries a page has at most.',
     whole({ minimum: 1, maximum: PAGE_SIZE.most, default: PAGE_SIZE.default }),
   ),
-  cursor: asked(
+  cursor: parameter(
     'The `next` of the page before; what comes in meanwhile moves nothing.',
     text({ pattern: CURSOR_PATTERN, description: 'the `next` of a page of the same request' }),
   ),
@@ -266,7 +266,7 @@ export const key = text({
 });
 
 /** The parameter for the kind of a key. */
-export const keyKind = asked(
+export const keyKind = parameter(
   'The kind of the key, where several things have the same. One that no key has is refused, with the names of those that there are.',
   text({ pattern: '^[a-z_]{1,100}$', description: 'the kind of a key', examples: ['order_id'] }),
 );
@@ -277,15 +277,15 @@ export const BY_QUERY =
 
 /** The parameters that say what of a timeline is asked for; the key is in the query where it is not in the path. */
 export const timeline = { kind: keyKind, ...paging };
-export const timelineByQuery = { key: asked('What is asked about.', key, { required: true }), ...timeline };
+export const timelineByQuery = { key: parameter('What is asked about.', key, { required: true }), ...timeline };
 
 const momentInQuery = moment({ examples: ['2026-11-20T09:30:00Z'] });
 
 /** Filters of deliveries, for clients and operators alike. `action`: the schema of an action. */
 export const deliveryFilters = <Action extends TSchema>(action: Action) => ({
-  key: asked('What they are about, as for the timeline.', key),
+  key: parameter('What they are about, as for the timeline.', key),
   kind: keyKind,
-  guid: asked(
+  guid: parameter(
     'The guid of a delivery or of its event, or the first eight digits of it.',
     text({
       pattern: BEGINNING_PATTERN,
@@ -293,14 +293,14 @@ export const deliveryFilters = <Action extends TSchema>(action: Action) => ({
       examples: ['1f0c9a52', '5b1e0b1c-7c0e-4d5a-9d2f-3f1f0c8f3a11'],
     }),
   ),
-  action: asked('An action of the interface.', action),
-  status: asked(
+  action: parameter('An action of the interface.', action),
+  status: parameter(
     'How they stand: some of these, with commas between, such as `exhausted,dropped`.',
     list(choice(DELIVERY_STATUSES), { minItems: 1, maxItems: DELIVERY_STATUSES.length }),
     { style: 'form', explode: false },
   ),
-  subscription: asked('To this subscription alone.', guid()),
-  endpoint: asked(
+  subscription: parameter('To this subscription alone.', guid()),
+  endpoint: parameter(
     'To subscriptions whose callbacks go there now: a host, also with its port, an origin, or a URL, of which the query does not count.',
     text({
       minLength: 1,
@@ -308,11 +308,11 @@ export const deliveryFilters = <Action extends TSchema>(action: Action) => ({
       examples: ['receiver.example.com', 'https://receiver.example.com:8443', 'https://receiver.example.com/hooks'],
     }),
   ),
-  reason: asked(
+  reason: parameter(
     'Why they were given up or dropped; with `status=retrying`, why the last attempt failed.',
     choice(deliveryReasons),
   ),
-  since: asked('Made at this time or later.', momentInQuery),
-  until: asked('Made before this time.', momentInQuery),
+  since: parameter('Made at this time or later.', momentInQuery),
+  until: parameter('Made before this time.', momentInQuery),
   ...paging,
 });

@@ -12,7 +12,7 @@ const operation = operationsOf<DocumentServices>();
 
 type DocumentOperation = Pick<Operation, 'path' | 'id' | 'summary' | 'problems'> & {
   content: JsonNode;
-  /** Where it is, for a client that asks with a slash at the end of the path. */
+  /** Place of the document, for a client that asks with a slash at the end of the path. */
   withoutSlash?: string;
   parameters?: Record<string, PathParameter>;
 };

@@ -36,7 +36,15 @@ import { invalidBody, jsonBytesReader, pointTo } from '../rest/http/body.ts';
 import { Problem } from '../rest/http/problem.ts';
 import { requireKey } from '../rest/http/read-query.ts';
 import { waitingDestinations as listDestinations } from '../waiting-rooms.ts';
-import { asked, bare, given, noQuery, operationsOf, type PathParameter, type Served } from './operation.ts';
+import {
+  parameter,
+  bare,
+  defaultedParameter,
+  noQuery,
+  operationsOf,
+  type PathParameter,
+  type Served,
+} from './operation.ts';
 import { waitingDestinations } from './operator-schemas.ts';
 import {
   choice,
@@ -228,9 +236,9 @@ export const lineOperations = [
     summary: 'List what the line refused',
     description: 'Oldest first. The same as `./waybell rejected list`.',
     query: {
-      reason: asked('Only those of this reason.', reason),
-      about: asked('Only those that name it anywhere in their text.', about),
-      limit: given('How many, at most.', whole({ minimum: 1, maximum: MOST_LISTED, default: 100 })),
+      reason: parameter('Only those of this reason.', reason),
+      about: parameter('Only those that name it anywhere in their text.', about),
+      limit: defaultedParameter('How many, at most.', whole({ minimum: 1, maximum: MOST_LISTED, default: 100 })),
     },
     answers: { 200: bare('Rejected messages, without their bodies.', RejectedList) },
     problems: OF_REJECTED,

@@ -18,7 +18,7 @@ import { Problem } from '../rest/http/problem.ts';
 import type { ListenerSettings } from '../rest/listeners/relay.ts';
 import { endWithToken } from '../rest/live/event-stream.ts';
 import { chooseActions, requireFeature } from './find-action.ts';
-import { asked, byGuid, guidInPath, noBody, noQuery, nothing, one, operationsOf, sent } from './operation.ts';
+import { parameter, byGuid, guidInPath, noBody, noQuery, nothing, one, operationsOf, sent } from './operation.ts';
 import { actionPattern, closed, component, defaulted, guid, list, object, optional, text, whole } from './schema.ts';
 import type { ClientServices } from './services.ts';
 
@@ -187,7 +187,7 @@ export const listenerOperations = [
     summary: 'For deliverers: the callback URL of a listener',
     description: 'Answers as the program behind the listener does.',
     scope: null,
-    query: { key: asked('As in the callback URL.', text({ maxLength: 300 })) },
+    query: { key: parameter('As in the callback URL.', text({ maxLength: 300 })) },
     body: { schema: Type.Unsafe({ type: 'object' }), isUnread: true },
     answers: {
       200: sent(

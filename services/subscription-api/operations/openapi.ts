@@ -3,14 +3,14 @@ import type { Action, Interface } from '@waybell/catalog/action';
 import type { ProblemKind } from '@waybell/contracts/problem-kinds';
 import { deprecationHeaders, headerRef, problemAnswers, success, type Trait } from './answers.ts';
 
-import type { Answer, LinkTarget, Operation, PathParameter, QueryFor } from './operation.ts';
+import type { OperationAnswer, LinkTarget, Operation, PathParameter, QueryFor } from './operation.ts';
 import { nodeOf, object, only, type JsonNode } from './schema.ts';
 
 /** The interfaces that are served, and their actions. */
-export type Described = { interfaces: readonly Interface[]; catalog: readonly Action[] };
+export type ServedInterfaces = { interfaces: readonly Interface[]; catalog: readonly Action[] };
 
 /** Describes operations by path, in their order. */
-export function pathsOf(operations: readonly Operation[], described: Described): Record<string, JsonNode> {
+export function pathsOf(operations: readonly Operation[], described: ServedInterfaces): Record<string, JsonNode> {
   const byPath = Map.groupBy(operations, ({ path }) => path);
   return Object.fromEntries(
     [...byPath].map(([path, all]) => {
@@ -26,7 +26,7 @@ function inPath([name, { schema, description, examples }]: [string, PathParamete
   return { name, in: 'path', required: true, schema, ...told };
 }
 
-function nodeFor(operation: Operation, described: Described): JsonNode {
+function nodeFor(operation: Operation, described: ServedInterfaces): JsonNode {
   const { tag, id, summary, description, scope, query, headers = {}, body, answers } = operation;
   const { interfaces, catalog } = described;
   const parameters = [...parametersIn('query', query?.(interfaces, catalog) ?? {}), ...parametersIn('header', headers)];
@@ -59,7 +59,7 @@ const parametersIn = (place: 'query' | 'header', parameters: ReturnType<QueryFor
     ...more,
   }));
 
-/** What an operation is implies most of its problems. */
+/** Traits of an operation, which imply most of its problems. */
 function traitsOf({ scope, interface: only_, namesAction, body, parameters }: Operation): Trait[] {
   const ofToken = scope === 'any' ? 'any-scope' : only_ === undefined ? 'any-interface' : 'token';
   const ofPath = new Set(Object.values(parameters).flatMap(({ trait }) => trait ?? []));
@@ -76,7 +76,10 @@ const problemsOf = ({ query, problems = [] }: Operation): ProblemKind[] => [
   ...problems,
 ];
 
-function answerNode(answer: Answer, { interfaces, isOfAction }: Described & { isOfAction: boolean }): JsonNode {
+function answerNode(
+  answer: OperationAnswer,
+  { interfaces, isOfAction }: ServedInterfaces & { isOfAction: boolean },
+): JsonNode {
   const { description, form, schema, links, content, headers } = answer;
   const node = success(
     description,
@@ -92,7 +95,7 @@ function answerNode(answer: Answer, { interfaces, isOfAction }: Described & { is
 }
 
 /** Shippers get an answer wrapped, as their other answers; carriers get it bare. */
-function formOf(form: Answer['form'], schema: JsonNode, interfaces: readonly Interface[]): JsonNode {
+function formOf(form: OperationAnswer['form'], schema: JsonNode, interfaces: readonly Interface[]): JsonNode {
   if (form === 'bare') return schema;
   const forms: Record<Interface, JsonNode> = {
     shipper: {
@@ -104,14 +107,14 @@ function formOf(form: Answer['form'], schema: JsonNode, interfaces: readonly Int
   return { oneOf: interfaces.map((name) => forms[name]) };
 }
 
-const WITHIN: Record<Answer['form'], Record<Interface, string>> = {
+const WITHIN: Record<OperationAnswer['form'], Record<Interface, string>> = {
   object: { shipper: '/data/object', carrier: '' },
   data: { shipper: '/data', carrier: '' },
   bare: { shipper: '', carrier: '' },
 };
 
 /** Links from an answer, on each interface. */
-function linksOf({ form, links }: Answer, interfaces: readonly Interface[]): JsonNode {
+function linksOf({ form, links }: OperationAnswer, interfaces: readonly Interface[]): JsonNode {
   if (form === 'bare') return Object.fromEntries(links.map((target) => [target.operationId, link(target, '')]));
   const named = interfaces.flatMap((name) =>
     links.map((target) => [`${target.operationId}.${name}`, link(target, WITHIN[form][name])]),

@@ -4,7 +4,7 @@
  *
  *     request ── caller has the scope ── path ── query ── body ── handle ── wire, by the schema of the answer ──> answer
  *
- * What a client sends is read by the schemas here before `handle` sees it; what `handle` returns is a row, written by the answer's schema.
+ * A request is read by the schemas here before `handle` sees it; `handle` returns a row, which is written by the answer's schema.
  */
 import type { Request, Response } from 'express';
 import { Type, type Static, type TSchema } from 'typebox';
@@ -55,7 +55,7 @@ export type QueryOf<Q> = {
 type SchemaOf<Parameter> = Parameter extends QueryParameter<infer Schema> ? Static<Schema> : never;
 
 /** A body: JSON that fits a schema. */
-export type Body = {
+export type RequestBody = {
   schema: TSchema;
   /** Another node for the document. */
   shown?: TSchema;
@@ -77,7 +77,7 @@ export type UnjudgedBody<Value, Came = unknown> = {
   fitting(others?: readonly Fault[]): Value;
 };
 
-/** What shippers get wrapped: as the `object` of the data, or as the data. Others get it bare. */
+/** The wrapping for shippers: as the `object` of the data, or as the data. Others get it bare. */
 type Form = 'object' | 'data' | 'bare';
 
 /**
@@ -94,7 +94,7 @@ export const byGuid = (at: string, ...operationIds: string[]): LinkTarget[] =>
   operationIds.map((operationId) => ({ operationId, parameter: 'guid', at }));
 
 /** An answer of an operation that succeeds. */
-export type Answer = {
+export type OperationAnswer = {
   description: string;
   form: Form;
   /** Null without a body. */
@@ -106,7 +106,7 @@ export type Answer = {
   headers?: JsonNode;
 };
 
-type AnswerMaker = (description: string, schema: TSchema, links?: readonly LinkTarget[]) => Answer;
+type AnswerMaker = (description: string, schema: TSchema, links?: readonly LinkTarget[]) => OperationAnswer;
 const made =
   (form: Form): AnswerMaker =>
   (description, schema, links = []) => ({ description, form, schema, links });
@@ -114,9 +114,14 @@ const made =
 export const one = made('object');
 export const data = made('data');
 export const bare = made('bare');
-export const nothing = (description: string): Answer => ({ description, form: 'bare', schema: null, links: [] });
+export const nothing = (description: string): OperationAnswer => ({
+  description,
+  form: 'bare',
+  schema: null,
+  links: [],
+});
 /** An answer that `handle` sends by itself. */
-export const sent = (description: string, content: JsonNode, headers?: JsonNode): Answer => ({
+export const sent = (description: string, content: JsonNode, headers?: JsonNode): OperationAnswer => ({
   ...nothing(description),
   content,
   ...(headers && { headers }),
@@ -134,7 +139,7 @@ export class Replied {
   }
 }
 
-type Told = {
+type OperationHead = {
   method: Method;
   /** As OpenAPI writes it: `/v1/subscriptions/{guid}`. */
   path: string;
@@ -143,13 +148,13 @@ type Told = {
   tag: string;
   summary: string;
   description?: string;
-  /** What the token must have; `any`: a valid one; null: no token is asked for. */
+  /** The scope that the token must have; `any`: whichever; null: no token is asked for. */
   scope: Scope | 'any' | null;
   /** The one interface that it is of. */
   interface?: Interface;
   /** Its body has the name of an action: answers say whether that is deprecated. */
   namesAction?: true;
-  answers: Readonly<Record<number, Answer>>;
+  answers: Readonly<Record<number, OperationAnswer>>;
   /** Problems beyond those that every operation of its kind has. */
   problems?: readonly ProblemKind[];
   /** Components that its texts name. */
@@ -159,11 +164,11 @@ type Told = {
 };
 
 /** An operation, whatever its parts are. */
-export type Operation<Uses = never> = Told & {
+export type Operation<Uses = never> = OperationHead & {
   parameters: PathParameters;
   /** Undefined: the query is not looked at. */
   query: QueryFor | undefined;
-  body: Body | undefined;
+  body: RequestBody | undefined;
   handle: (asked: Asked<Uses>) => unknown;
 };
 
@@ -172,7 +177,7 @@ export type QueryFor = (interfaces: readonly Interface[], catalog: readonly Acti
 
 type Asked<Uses> = Served<Uses> & { path: never; query: never; body: never };
 
-type Parts<Uses, P extends PathParameters, Q extends QueryParameters, B> = Told & {
+type OperationParts<Uses, P extends PathParameters, Q extends QueryParameters, B> = OperationHead & {
   parameters?: P;
   query?: Q | ((interfaces: readonly Interface[], catalog: readonly Action[]) => Q);
   body?: B;
@@ -192,14 +197,14 @@ export function operationsOf<Uses>() {
   return <
     const P extends PathParameters = NoParameters,
     const Q extends QueryParameters = NoParameters,
-    const B extends Body | undefined = undefined,
+    const B extends RequestBody | undefined = undefined,
   >({
     parameters,
     query,
     body,
     handle,
     ...told
-  }: Parts<Uses, P, Q, B>): Operation<Uses> => ({
+  }: OperationParts<Uses, P, Q, B>): Operation<Uses> => ({
     ...told,
     parameters: parameters ?? {},
     query: query === undefined || typeof query === 'function' ? query : () => query,
@@ -216,11 +221,11 @@ export const guidInPath = (description?: string): PathParameter<string> => ({
 });
 
 /** A parameter that may be left out. */
-export const asked = <Schema extends TSchema>(description: string, schema: Schema, more?: JsonNode) =>
+export const parameter = <Schema extends TSchema>(description: string, schema: Schema, more?: JsonNode) =>
   ({ schema, description, isGiven: false, ...(more && { more }) }) satisfies QueryParameter<Schema, false>;
 
 /** A parameter that has a default. */
-export const given = <Schema extends TSchema>(description: string, schema: Schema) =>
+export const defaultedParameter = <Schema extends TSchema>(description: string, schema: Schema) =>
   ({ schema, description, isGiven: true }) satisfies QueryParameter<Schema, true>;
 
 /** The query of operations that take none. */
@@ -230,4 +235,4 @@ export const noQuery = {};
 export const noBody = {
   schema: Type.Unsafe<object>({ type: 'object', additionalProperties: false }),
   isOptional: true,
-} satisfies Body;
+} satisfies RequestBody;

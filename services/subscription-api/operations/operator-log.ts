@@ -22,7 +22,7 @@ import { waitingDestinations, waitingEndpoints } from '../waiting-rooms.ts';
 import { why } from '../why.ts';
 import { ClientId } from './accounts.ts';
 import { BY_QUERY, deliveryFilters, key, keyKind, pageOf, paging } from './delivery-schemas.ts';
-import { asked, bare, given, guidInPath, operationsOf, Replied } from './operation.ts';
+import { parameter, bare, defaultedParameter, guidInPath, operationsOf, Replied } from './operation.ts';
 import {
   Change,
   Failing,
@@ -46,11 +46,11 @@ const HOUR_MS = 3_600_000;
 /** Kinds that a text may be searched as. */
 const FOUND_KINDS = ['event', 'delivery', 'key', 'subscription', 'account'] as const;
 
-const account = asked('Of this account alone.', guid());
-const listeners = given('Whether those of `./waybell listen` are meant, too.', flag({ default: false }));
+const account = parameter('Of this account alone.', guid());
+const listeners = defaultedParameter('Whether those of `./waybell listen` are meant, too.', flag({ default: false }));
 const { limit } = paging;
 const oneMeaning = {
-  as: asked('What it is, where it may mean several things.', choice(FOUND_KINDS)),
+  as: parameter('What it is, where it may mean several things.', choice(FOUND_KINDS)),
   kind: keyKind,
   listeners,
   ...paging,
@@ -116,7 +116,7 @@ export const operatorLogOperations = [
     path: '/v1/admin/why',
     id: 'whyByQuery',
     description: describedBy(BY_QUERY),
-    query: { anything: asked('What is asked about.', key, { required: true }), ...oneMeaning },
+    query: { anything: parameter('What is asked about.', key, { required: true }), ...oneMeaning },
     handle: ({ query: { anything = '', ...meaning }, services }) => tell(anything, meaning, services),
   }),
 
@@ -139,7 +139,7 @@ export const operatorLogOperations = [
       'Those that fulfil every condition, newest first; with `status=exhausted`, `dropped` or both by when they were given up or dropped. A page may hold fewer than `limit`, even none, while `next` leads on: what is rare among very many has to be looked for. By `endpoint` without `account`, those of subscriptions that have ended are left out.',
     query: {
       account,
-      client: asked('Of this client alone.', ClientId),
+      client: parameter('Of this client alone.', ClientId),
       listeners,
       ...deliveryFilters(actionName({ examples: ['order.created'] })),
     },
@@ -161,7 +161,12 @@ export const operatorLogOperations = [
     id: 'listFailing',
     summary: 'See what fails now',
     description: 'Tests count in none of it. The same as `./waybell failing`.',
-    query: { since: asked('From this time on; without it, of the last hour.', moment()), account, listeners, limit },
+    query: {
+      since: parameter('From this time on; without it, of the last hour.', moment()),
+      account,
+      listeners,
+      limit,
+    },
     answers: { 200: bare('What fails, each list by itself up to `limit`.', Failing) },
     problems: ['unknown-account'],
     handle({ query: { since: from, listeners: withListeners, ...query }, services: { database } }) {
@@ -252,8 +257,8 @@ export const operatorLogOperations = [
     description: 'The last change first. The same as `./waybell audit`.',
     query: {
       account,
-      subscription: asked('Of this subscription alone.', guid()),
-      since: asked('From this time on.', moment()),
+      subscription: parameter('Of this subscription alone.', guid()),
+      since: parameter('From this time on.', moment()),
       limit,
     },
     answers: { 200: bare('Changes.', objects(Change)) },

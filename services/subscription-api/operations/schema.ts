@@ -78,18 +78,18 @@ const COMPONENT = Symbol('component');
 const FROM = Symbol('from');
 
 /** A schema that has a name in the documents. Those of names of actions depend on the catalog. */
-export type Component = { name: string; schemaFor(catalog: readonly Action[]): TSchema };
+export type NamedSchema = { name: string; schemaFor(catalog: readonly Action[]): TSchema };
 
 /** Refers to a schema by its name, and has its type. */
 export const component = <T extends TSchema>(name: string, schema: T | ((catalog: readonly Action[]) => T)) =>
   Type.Unsafe<Static<T>>({
     $ref: `#/components/schemas/${name}`,
-    [COMPONENT]: { name, schemaFor: typeof schema === 'function' ? schema : () => schema } satisfies Component,
+    [COMPONENT]: { name, schemaFor: typeof schema === 'function' ? schema : () => schema } satisfies NamedSchema,
   });
 
 /** The component that a schema refers to. */
-export const componentOf = (schema: TSchema): Component | undefined =>
-  (schema as { [COMPONENT]?: Component })[COMPONENT];
+export const componentOf = (schema: TSchema): NamedSchema | undefined =>
+  (schema as { [COMPONENT]?: NamedSchema })[COMPONENT];
 
 /** All components that these schemas refer to, also by others, by name. */
 export function componentsIn(schemas: readonly unknown[], catalog: readonly Action[]): Record<string, JsonNode> {
@@ -104,13 +104,13 @@ export function componentsIn(schemas: readonly unknown[], catalog: readonly Acti
   return found;
 }
 
-/** Where a value comes from, in the row that the object around it is made of: a member of it, or what a function makes of it. */
-export type Source = string | ((row: never, context: never) => unknown);
+/** The origin of a value, in the row that the object around it is made of: a member of it, or a function of it. */
+export type ValueSource = string | ((row: never, context: never) => unknown);
 
 /** A member of an answer whose value has another name in the row, or is made of several. */
-export const from = <T extends TSchema>(source: Source, schema: T): T => derived(schema, { [FROM]: source }) as T;
+export const from = <T extends TSchema>(source: ValueSource, schema: T): T => derived(schema, { [FROM]: source }) as T;
 
-export const sourceOf = (schema: TSchema): Source | undefined => (schema as { [FROM]?: Source })[FROM];
+export const sourceOf = (schema: TSchema): ValueSource | undefined => (schema as { [FROM]?: ValueSource })[FROM];
 
 /** The schema with other members, as optional as it is. */
 const derived = (schema: TSchema, members: object): TSchema =>

@@ -9,8 +9,8 @@ import { queryReader } from '../rest/http/read-query.ts';
 import { Problem } from '../rest/http/problem.ts';
 import {
   Replied,
-  type Answer,
-  type Body,
+  type OperationAnswer,
+  type RequestBody,
   type Method,
   type Operation,
   type QueryFor,
@@ -20,14 +20,14 @@ import {
 import { componentsIn, nodeOf } from './schema.ts';
 import { wire } from './wire.ts';
 
-export type Serving<Uses> = {
+export type ServingOptions<Uses> = {
   authenticate: Authenticate;
   catalog: readonly Action[];
   services: Uses;
 };
 
 /** Serves these operations, each path with the methods that it has. */
-export function serveOperations<Uses>(operations: readonly Operation<Uses>[], serving: Serving<Uses>): Router {
+export function serveOperations<Uses>(operations: readonly Operation<Uses>[], serving: ServingOptions<Uses>): Router {
   const router = Router({ caseSensitive: true });
   for (const [path, all] of Map.groupBy(operations, ({ path: each }) => each)) {
     const handlers = Object.fromEntries(all.map((each) => [each.method, handlerOf(each, serving)]));
@@ -36,7 +36,7 @@ export function serveOperations<Uses>(operations: readonly Operation<Uses>[], se
   return router;
 }
 
-function handlerOf<Uses>(operation: Operation<Uses>, { authenticate, catalog, services }: Serving<Uses>) {
+function handlerOf<Uses>(operation: Operation<Uses>, { authenticate, catalog, services }: ServingOptions<Uses>) {
   const readQuery = queryReaders(operation, catalog);
   const readBody =
     operation.body?.isUnread === true ? undefined : operation.body && bodyReader(operation.body, catalog);
@@ -83,7 +83,7 @@ function readerOf(query: ReturnType<QueryFor>, catalog: readonly Action[]) {
 }
 
 function bodyReader(
-  { schema, isOptional, isExact, isUnjudged }: Body,
+  { schema, isOptional, isExact, isUnjudged }: RequestBody,
   catalog: readonly Action[],
 ): (request: Request, response: Response) => Promise<unknown> {
   const judge = judging(schema, catalog);
@@ -125,7 +125,7 @@ function reply({ answers }: Operation, answered: unknown, { caller, response }: 
 }
 
 /** Shippers get data wrapped. */
-function wrapped(form: Answer['form'], written: unknown, caller: Caller | undefined): unknown {
+function wrapped(form: OperationAnswer['form'], written: unknown, caller: Caller | undefined): unknown {
   if (form === 'bare' || caller?.interface !== 'shipper') return written;
   return { status: 'success', data: form === 'object' ? { object: written } : written };
 }

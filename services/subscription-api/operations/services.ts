@@ -17,7 +17,7 @@ import type { ListenerSettings } from '../rest/listeners/relay.ts';
 import type { KnowingAgain } from '../rest/live/event-stream.ts';
 import type { ActionList } from './find-action.ts';
 
-/** What handlers of clients' operations use where an operator acts for a client, too. */
+/** Services that handlers of clients' operations use, also where an operator acts for a client. */
 export type ActingServices = {
   subscriptions: Subscriptions;
   database: Pick<Database, 'askLog' | 'change'>;
@@ -39,7 +39,7 @@ export type Documents = {
 
 export type DocumentServices = { documents: Documents };
 
-/** What handlers of clients' operations use. */
+/** Services that handlers of clients' operations use. */
 export type ClientServices = ActingServices &
   DocumentServices & {
     signingSecrets: SigningSecrets;

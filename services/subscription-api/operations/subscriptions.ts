@@ -64,8 +64,6 @@ const missed = object(
   'Only where it was off and is on again, and lacks something of that time: until a replay of what was `missed` is asked for, and again where the delivery log gets something of that time later. For a minute after that the count may be 0.',
 );
 
-type Row = ShownSubscription;
-
 const Subscription = component(
   'Subscription',
   object({
@@ -82,12 +80,13 @@ const Subscription = component(
     created_at: moment(),
     changed_at: moment(),
     deactivation: optional(
-      from((row: Row) => (row.is_active || row.deactivated_at === null ? undefined : row), deactivation),
+      from((row: ShownSubscription) => (row.is_active || row.deactivated_at === null ? undefined : row), deactivation),
     ),
     suspension: optional(from(suspensionOf, suspension)),
     paused_until: optional(
       from(
-        ({ paused_until: until }: Row) => (until !== null && until.getTime() > Date.now() ? until : undefined),
+        ({ paused_until: until }: ShownSubscription) =>
+          until !== null && until.getTime() > Date.now() ? until : undefined,
         moment('Only while it is paused: what is due waits until then.'),
       ),
     ),

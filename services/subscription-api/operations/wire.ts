@@ -17,7 +17,7 @@ import { componentOf, nodeOf, sourceOf } from './schema.ts';
 
 /** `context`: what sources are given beside the row. */
 type Write = (value: unknown, context: unknown) => unknown;
-type Row = Readonly<Record<string, unknown>>;
+type RowMembers = Readonly<Record<string, unknown>>;
 
 const known = new WeakMap<TSchema, Write>();
 
@@ -62,7 +62,7 @@ function writeByKind(schemas: readonly TSchema[]): Write {
     return { kind: kind?.const, write: writerOf(schema) };
   });
   return (value, context) => {
-    const { kind } = value as Row;
+    const { kind } = value as RowMembers;
     const form = forms.find((each) => each.kind === kind);
     if (form === undefined) throw new Error(`an answer of the kind ${String(kind)}, which its schema lacks`);
     return form.write(value, context);
@@ -80,7 +80,7 @@ function writeObject(properties: Record<string, TSchema>, required: readonly str
   return (row, context) => {
     const written: Record<string, unknown> = {};
     for (const { name, read, write, takesNull: isNullable, isRequired } of members) {
-      const value = read(row as Row, context);
+      const value = read(row as RowMembers, context);
       if (value !== null && value !== undefined) written[name] = write(value, context);
       else if (isNullable && (isRequired || value === null)) written[name] = null;
       else if (isRequired) throw new Error(`an answer lacks "${name}"`);
@@ -89,10 +89,10 @@ function writeObject(properties: Record<string, TSchema>, required: readonly str
   };
 }
 
-function readerOf(name: string, schema: TSchema): (row: Row, context: unknown) => unknown {
+function readerOf(name: string, schema: TSchema): (row: RowMembers, context: unknown) => unknown {
   const source = sourceOf(schema);
   // A source takes the row that its operation answers with.
-  if (typeof source === 'function') return source as (row: Row, context: unknown) => unknown;
+  if (typeof source === 'function') return source as (row: RowMembers, context: unknown) => unknown;
   const { const: constant } = nodeOf(schema);
   const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
   const names = [source ?? name, camel, name.replace(/_guid$/, '')];

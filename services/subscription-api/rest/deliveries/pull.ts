@@ -24,7 +24,7 @@ import type { Queryable } from '@waybell/runtime/postgres';
 import { Problem } from '../http/problem.ts';
 import { invalidParameters } from '../http/read-query.ts';
 import type { ActingServices } from '../../operations/services.ts';
-import { asked, type QueryOf } from '../../operations/operation.ts';
+import { parameter, type QueryOf } from '../../operations/operation.ts';
 import { choice, text } from '../../operations/schema.ts';
 import type { FilterQuery } from './delivery-filter.ts';
 
@@ -33,7 +33,7 @@ const AFTER_PATTERN = String.raw`^oldest$|^[0-9-]{10}[Tt][0-9:.]{8,18}([Zz]|[+-]
 
 /** The parameters by which a client reads the log on, beside filters. */
 export const pullParameters = {
-  after: asked(
+  after: parameter(
     'Reads the log on in its own order, for reconciling: `oldest`, a time (what is kept from then on), or the `next` of the page before. Beside it go `include`, `wait`, `limit`, `action`, `status` and `reason`.',
     text({
       pattern: AFTER_PATTERN,
@@ -41,8 +41,8 @@ export const pullParameters = {
       examples: ['oldest', '2026-11-20T00:00:00Z'],
     }),
   ),
-  include: asked('With `after`: what was sent, too.', choice(['body'])),
-  wait: asked(
+  include: parameter('With `after`: what was sent, too.', choice(['body'])),
+  wait: parameter(
     'With `after`: how long to wait for something new, where there is nothing.',
     text({ pattern: '^([1-9]|1[0-9]|20)s$', description: 'from 1s to 20s', examples: ['20s'] }),
   ),
