@@ -146,6 +146,11 @@ describe('an OpenAPI document', () => {
     },
   );
 
+  test('of one interface has it too', async () => {
+    const { body } = await proxied.ask('GET', '/openapi/carrier.json', { headers: forwarded });
+    expect(body.servers[0].url).toBe('https://api.example.com/waybell');
+  });
+
   test('is the one in docs/ for whoever names no host', async () => {
     const { text } = await proxied.ask('GET', '/openapi.json', { headers: { 'x-forwarded-host': '<script>' } });
     expect(text).toBe(await readFile(join(docs, 'openapi.json'), 'utf8'));

@@ -182,7 +182,7 @@ const TO_BE_CONTINUED = { level: 9, finishFlush: constants.Z_FULL_FLUSH };
 /**
  * An OpenAPI document, before its servers and from there on; the first of them becomes the URL at which the client reached the
  * API, as programs that have read the document no longer know where. Compressed once but for that URL, so that an unheard-of
- * host costs neither time nor memory: brotli cannot be put together so.
+ * host is not compressed for, nor kept: brotli cannot be put together so.
  */
 function withServer(before: string, after: string): Document['contentFor'] {
   const [head, tail] = [Buffer.from(before + SERVERS), Buffer.from(after)];

@@ -156,8 +156,8 @@ const PREFIX = /^(?:\/(?!\/)[\w.~%/-]{0,200})?$/;
  */
 export function apiUrlOf({ headersDistinct }: Pick<Located, 'headersDistinct'>, proxies: number): string | undefined {
   const forwarded = (name: string) => {
-    // Each proxy adds its own at the end, or the first alone writes one.
-    const values = proxies === 0 ? [] : partsOf(headersDistinct[`x-forwarded-${name}`]);
+    // Each proxy adds its own at the end, or the first alone writes one; behind the last is none.
+    const values = partsOf(headersDistinct[`x-forwarded-${name}`]);
     return values[Math.max(0, values.length - proxies)];
   };
   const scheme = forwarded('proto') ?? 'http';
