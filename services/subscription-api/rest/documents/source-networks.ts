@@ -100,7 +100,7 @@ const LEAD = 'What a firewall or gateway in front of a receiver has to know of t
 const named = (name: string): string => `\`${name}\``;
 
 /** Groups facts by their subject, in plain words with names between backticks. */
-function factsOf(terms: SourceNetworks): [what: string, text: string][] {
+function factsOf(terms: SourceNetworks): [what: string, fact: string][] {
   const { networks, schemes, least_tls: leastTls, signature } = terms;
   const mebibytes = Math.ceil(terms.largest_body_bytes / 2 ** 20);
   return [
@@ -145,8 +145,8 @@ function factsOf(terms: SourceNetworks): [what: string, text: string][] {
   ];
 }
 
-function limitsOf({ limits }: SourceNetworks): string {
-  const each = Object.entries(limits).map(([name, { handover_ms: handoverMs, response_ms: responseMs }]) => {
+function limitsOf(terms: SourceNetworks): string {
+  const each = Object.entries(terms.limits).map(([name, { handover_ms: handoverMs, response_ms: responseMs }]) => {
     const handover = handoverMs === null ? '' : `connected and handed over within ${formatDuration(handoverMs)}, `;
     return `${name}: ${handover}the status line within ${formatDuration(responseMs)}`;
   });
@@ -155,7 +155,7 @@ function limitsOf({ limits }: SourceNetworks): string {
 
 /** The page of an installation, without a script. */
 export function sourceNetworksHtml(terms: SourceNetworks): string {
-  const facts = factsOf(terms).map(([what, text]) => `      <dt>${what}</dt>\n      <dd>${marked(text)}</dd>`);
+  const facts = factsOf(terms).map(([what, fact]) => `      <dt>${what}</dt>\n      <dd>${marked(fact)}</dd>`);
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -179,8 +179,8 @@ ${facts.join('\n')}
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-function marked(text: string): string {
-  const escaped = text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+function marked(fact: string): string {
+  const escaped = fact.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
   return escaped.replaceAll(/`([^`]*)`/g, '<code>$1</code>');
 }
 
@@ -194,7 +194,7 @@ export function sourceNetworksMarkdown(terms: SourceNetworks): string {
     'a token: `/docs/source-networks` for people, `GET /v1/source-networks` for programs. For integrators: [receiving.md](receiving.md).',
     'Operators: `CALLBACK_SOURCE_NETWORKS` ([settings](settings.md)). `./waybell docs` writes this page.',
     '',
-    ...factsOf(ofAnyVersion).map(([what, text]) => `- **${what}**: ${text}`),
+    ...factsOf(ofAnyVersion).map(([what, fact]) => `- **${what}**: ${fact}`),
     '',
   ].join('\n');
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { component, componentsIn, text, type JsonNode } from '../../operations/schema.ts';
+import { component, componentsIn, text as textSchema, type JsonNode } from '../../operations/schema.ts';
 import { judging } from '../../operations/serve-operations.ts';
 import { bodyFaults } from './body.ts';
 import { queryReader } from './read-query.ts';
 import { schemaFaults } from './request-schema.ts';
 
-const Color = component('Color', text({ enum: ['red', 'blue'] }));
+const Color = component('Color', textSchema({ enum: ['red', 'blue'] }));
 const schema: JsonNode = {
   type: 'object',
   required: ['guid'],
