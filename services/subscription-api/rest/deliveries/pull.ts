@@ -114,7 +114,10 @@ export function pullRequestOf(query: FilterQuery & QueryOf<typeof pullParameters
   const wrong = Object.keys(query).filter((name) =>
     isPull ? OF_LISTS.includes(name) : name === 'include' || name === 'wait',
   );
-  const faults = wrong.map((named) => ({ parameter: named, detail: isPull ? 'does not go with after' : 'needs after' }));
+  const faults = wrong.map((named) => ({
+    parameter: named,
+    detail: isPull ? 'does not go with after' : 'needs after',
+  }));
   const unended = status?.find((each) => !isEnd(each));
   if (isPull && unended !== undefined)
     faults.push({
