@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { stopRequest } from '@waybell/subscription-api/operations/stops';
 import type { SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import { inTransaction } from '@waybell/runtime/postgres';
 import { schemaFaults } from '@waybell/subscription-api/rest/http/request-schema';
 import { nodeOf } from '@waybell/subscription-api/operations/schema';
-import { startSubscription, stopSubscription } from '@waybell/subscription-api/stops';
+import { startSubscription, stopRequest, stopSubscription } from '@waybell/subscription-api/stops';
 import { accountCalled, namesOf, type NameOfAccount } from '../accounts.ts';
 import { readGuid } from '../options.ts';
 import { report } from '../print.ts';

@@ -3,7 +3,17 @@ import { ms } from '@waybell/delivery-log/tables';
 import { subscriptionsOf, type SubscriptionEntry } from '@waybell/delivery-log/read/subscriptions';
 import type { Queryable } from '@waybell/runtime/postgres';
 import { readGuid } from './accounts.ts';
+import { closed, text } from './operations/schema.ts';
 import { Refusal } from './refusal.ts';
+
+/** The body of a request to stop a subscription or a host. */
+export const stopRequest = closed({
+  reason: text({
+    pattern: String.raw`^\P{C}{1,200}$`,
+    description: 'a text of 1 to 200 printable characters; clients see it',
+    examples: ['the receiver is being moved'],
+  }),
+});
 
 /** Times are milliseconds since the epoch. */
 export type StoppedHost = { host: string; at: number; reason: string; subscriptions: number };

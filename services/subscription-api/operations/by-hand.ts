@@ -83,7 +83,7 @@ const explanation = optional(text('Where there is nothing to send: what there is
 
 const ReplayCount = component('ReplayCount', object({ total: count(), reasons: reasonCounts, explanation }));
 
-const askedReplay = {
+const replay = {
   guid: guid(),
   action: text({ description: 'Of which action; a pattern where that was asked for.', examples: ['order.*'] }),
   since: moment,
@@ -91,19 +91,23 @@ const askedReplay = {
   include_suppressed: flag(),
   per_second: whole({ minimum: 1 }),
   total: count('Deliveries that are sent.'),
+};
+
+const replayAsked = {
   requested_at: moment,
   requested_by: choice(['client', 'operator']),
   cancelled_at: orNull(moment),
 };
 
-const AskedReplay = component('AskedReplay', object(askedReplay));
+const AskedReplay = component('AskedReplay', object({ ...replay, ...replayAsked }));
 
 const ReplayProgress = component(
   'Replay',
   object({
-    ...askedReplay,
+    ...replay,
     published: count('Of these, handed out to be attempted.'),
     delivered: count('Of these, delivered by now.'),
+    ...replayAsked,
     explanation,
   }),
 );

@@ -4,7 +4,7 @@
  */
 import { hostNamed } from '../callback-url.ts';
 import { invalidParameters } from '../rest/http/read-query.ts';
-import { listStops, startHost, startSubscription, stopHost, stopSubscription } from '../stops.ts';
+import { listStops, startHost, startSubscription, stopHost, stopRequest, stopSubscription } from '../stops.ts';
 import {
   bare,
   byGuid,
@@ -33,15 +33,6 @@ const Stops = component(
     hosts: list(StoppedHost),
   }),
 );
-
-/** The body of a request to stop a subscription or a host. */
-export const stopRequest = closed({
-  reason: text({
-    pattern: String.raw`^\P{C}{1,200}$`,
-    description: 'a text of 1 to 200 printable characters; clients see it',
-    examples: ['the receiver is being moved'],
-  }),
-});
 
 const host: PathParameter<string> = {
   schema: text({ examples: ['receiver.example.com'] }),
