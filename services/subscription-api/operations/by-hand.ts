@@ -83,7 +83,7 @@ const explanation = optional(text('Where there is nothing to send: what there is
 
 const ReplayCount = component('ReplayCount', object({ total: count(), reasons: reasonCounts, explanation }));
 
-const replay = {
+const replayed = {
   guid: guid(),
   action: text({ description: 'Of which action; a pattern where that was asked for.', examples: ['order.*'] }),
   since: moment,
@@ -99,12 +99,12 @@ const replayAsked = {
   cancelled_at: orNull(moment),
 };
 
-const AskedReplay = component('AskedReplay', object({ ...replay, ...replayAsked }));
+const AskedReplay = component('AskedReplay', object({ ...replayed, ...replayAsked }));
 
 const ReplayProgress = component(
   'Replay',
   object({
-    ...replay,
+    ...replayed,
     published: count('Of these, handed out to be attempted.'),
     delivered: count('Of these, delivered by now.'),
     ...replayAsked,
