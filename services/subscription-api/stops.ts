@@ -71,10 +71,10 @@ export async function startSubscription(postgres: Queryable, guid: string): Prom
 
 async function onSubscription(
   postgres: Queryable,
-  text: string,
+  guidText: string,
   change: (guid: string) => Promise<void>,
 ): Promise<SubscriptionEntry> {
-  const guid = readGuid(text);
+  const guid = readGuid(guidText);
   // Nobody subscribes again meanwhile.
   await postgres.query(LOCK, [guid]);
   const { rows } = await postgres.query<{ guid: string }>(LAST, [guid]);

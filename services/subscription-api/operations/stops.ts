@@ -17,7 +17,7 @@ import {
   type PathParameter,
 } from './operation.ts';
 import { namesOf, OperatorSubscription } from './operator-schemas.ts';
-import { closed, component, count, list, object, text } from './schema.ts';
+import { component, count, list, object, text } from './schema.ts';
 import type { OperatorServices } from './services.ts';
 import { stopped } from './subscriptions.ts';
 
