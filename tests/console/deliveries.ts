@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { messageGuid } from '@waybell/notifications/notification';
 import { until } from '@waybell/runtime/testing/until';
 import { wallClockMs } from '@waybell/runtime/testing/wall-clock';
-import { aFurnishedCarrier, furnish, untilStatus, type Furnished } from './furnished.ts';
+import { aFurnishedCarrier, furnish, untilOff, untilStatus, type Furnished } from './furnished.ts';
 import { aDeliveredEvent, openLog } from './log-of-stand.ts';
 import { untilLoaded, untilReads } from './page-checks.ts';
 import { to } from './places.ts';
@@ -208,6 +208,8 @@ export function deliveries(): void {
   describe('what was missed', () => {
     test('is counted over all actions, leads to what it counts, and is replayed', async () => {
       const { carrier, path, subscription, order, event } = await furnish('Lone Mesa Transport');
+      // The page says what is when it is opened.
+      await untilOff(carrier, subscription);
       const { page } = await signedIn({ token: carrier.token });
       await page.getByRole('link', { name: 'Missed', exact: true }).click();
       const created = rows(page).filter({ hasText: 'order.created' });

@@ -44,6 +44,13 @@ export async function untilStatus(client: Account, delivery: string, wanted: str
   });
 }
 
+export async function untilOff(client: Account, subscription: string): Promise<void> {
+  await until(`subscription ${subscription} is switched off`, async () => {
+    const found = await ask<{ is_active: boolean }>(client, `/v1/subscriptions/${subscription}`);
+    return !found.is_active;
+  });
+}
+
 let read: Promise<Furnished> | undefined;
 
 /** One for all that only read: the same to each of them. */
