@@ -34,7 +34,7 @@ function nodeFor(operation: Operation, described: ServedInterfaces): JsonNode {
   const isOfAction = traitsOf(operation).includes('action');
   const successes = Object.entries(answers).map(([status, answer]) => [
     status,
-    answerNode(answer, { ...described, isOfAction: isOfAction }),
+    answerNode(answer, { ...described, isOfAction }),
   ]);
   return {
     tags: [tag],
@@ -60,8 +60,8 @@ const parametersIn = (place: 'query' | 'header', parameters: ReturnType<QueryFor
   }));
 
 /** Traits of an operation, which imply most of its problems. */
-function traitsOf({ scope, interface: only_, namesAction, body, parameters }: Operation): Trait[] {
-  const ofToken = scope === 'any' ? 'any-scope' : only_ === undefined ? 'any-interface' : 'token';
+function traitsOf({ scope, interface: interfaceName, namesAction, body, parameters }: Operation): Trait[] {
+  const ofToken = scope === 'any' ? 'any-scope' : interfaceName === undefined ? 'any-interface' : 'token';
   const ofPath = new Set(Object.values(parameters).flatMap(({ trait }) => trait ?? []));
   return [
     ...(scope === null ? [] : ([ofToken] satisfies Trait[])),
