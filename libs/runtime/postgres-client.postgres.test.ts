@@ -87,7 +87,7 @@ describe('a server that tells that it is read-only', () => {
   });
 });
 
-/** Defaults of a server, each other than what is relied on. */
+/** Defaults of a server, each other than what is relied on, and written as Postgres shows it. */
 const ODD_DEFAULTS = {
   DateStyle: 'German',
   IntervalStyle: 'sql_standard',
@@ -98,9 +98,9 @@ const ODD_DEFAULTS = {
   transform_null_equals: 'on',
   search_path: 'public',
   default_transaction_isolation: 'serializable',
-  statement_timeout: '7',
-  lock_timeout: '8',
-  idle_session_timeout: '7000',
+  statement_timeout: '7min',
+  lock_timeout: '8min',
+  idle_session_timeout: '9min',
 };
 
 /** `host`: of a proxy before the server. */
