@@ -1,4 +1,5 @@
 import { sleepOn, type Clock, type Timer } from './clock.ts';
+import { Heap } from './heap.ts';
 
 type TurnedTimer = Timer & { at: number; order: number; run: () => void; isOff: boolean };
 
@@ -6,8 +7,9 @@ type TurnedTimer = Timer & { at: number; order: number; run: () => void; isOff: 
 export class TurnedClock implements Clock {
   #now: number;
   #order = 0;
-  /** A binary heap: the next timer first. */
-  readonly #timers: TurnedTimer[] = [];
+  readonly #timers = new Heap<TurnedTimer>(
+    (one, other) => one.at < other.at || (one.at === other.at && one.order < other.order),
+  );
 
   constructor(now = 0) {
     this.#now = now;
@@ -27,7 +29,7 @@ export class TurnedClock implements Clock {
         timer.isOff = true;
       },
     };
-    this.#push(timer);
+    this.#timers.push(timer);
     return timer;
   };
 
@@ -35,14 +37,14 @@ export class TurnedClock implements Clock {
 
   /** Returns when the next timer is due; undefined without one. */
   nextAt(): number | undefined {
-    while (this.#timers[0]?.isOff) this.#pop();
-    return this.#timers[0]?.at;
+    while (this.#timers.first?.isOff) this.#timers.pop();
+    return this.#timers.first?.at;
   }
 
   /** Turns to the next timer and runs it. */
   step(): void {
     if (this.nextAt() === undefined) return;
-    const timer = this.#pop();
+    const timer = this.#timers.pop();
     if (timer === undefined) return;
     this.#now = Math.max(this.#now, timer.at);
     timer.run();
@@ -63,41 +65,6 @@ export class TurnedClock implements Clock {
   skipTo(at: number): void {
     this.#now = Math.max(this.#now, at);
   }
-
-  #push(timer: TurnedTimer): void {
-    const heap = this.#timers;
-    let place = heap.push(timer) - 1;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
-      if (!isBefore(timer, heap[above])) break;
-      heap[place] = heap[above] ?? timer;
-      place = above;
-    }
-    heap[place] = timer;
-  }
-
-  #pop(): TurnedTimer | undefined {
-    const heap = this.#timers;
-    const [first] = heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return first;
-    let place = 0;
-    for (;;) {
-      const left = 2 * place + 1;
-      const smaller = isBefore(heap[left + 1], heap[left]) ? left + 1 : left;
-      const below = heap[smaller];
-      if (below === undefined || !isBefore(below, last)) break;
-      heap[place] = below;
-      place = smaller;
-    }
-    heap[place] = last;
-    return first;
-  }
-}
-
-function isBefore(one: TurnedTimer | undefined, other: TurnedTimer | undefined): boolean {
-  if (one === undefined || other === undefined) return one !== undefined;
-  return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
 /** Resolves when all consequences of settled promises have run, those in the next turns of the event loop included. */

@@ -37,7 +37,7 @@ import {
   requestLimitSettings,
   secretSettings,
 } from '@waybell/runtime/settings';
-import type { EndpointsOptions } from './endpoints/endpoints.ts';
+import type { EndpointsOptions } from './flow/endpoints.ts';
 import { readProxy } from './request/proxy-tunnel.ts';
 
 /** Limits of the rows for endpoints; beyond them the oldest deliveries end as `parked_over_limit`. */

@@ -9,7 +9,7 @@ import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { readConfig } from './config.ts';
 import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
-import type { RequestOrigin } from './endpoints/endpoint.ts';
+import type { RequestOrigin } from './flow/endpoint.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';
 import { NO_TOKENS } from './testing/no-tokens.ts';
 import { roomOf, SUBSCRIPTION, TARGET } from './testing/waiting.ts';

@@ -32,7 +32,7 @@ import {
   type RequestOrigin,
   type GrantedRequest,
   responseSpeed,
-} from './endpoints/endpoint.ts';
+} from './flow/endpoint.ts';
 import type { DeliveryTarget, FindTargets, KnownTarget } from './find-target.ts';
 import type { AttemptResult } from './request/attempt.ts';
 import type { CallEndpoint } from './request/call-endpoint.ts';

@@ -18,10 +18,10 @@ import { deliverStep, type DeliverStepOptions } from './deliver-step.ts';
 import type { DeliverOptions } from './deliver.ts';
 import { DeliveryMetrics, countCallbacks } from './delivery-metrics.ts';
 import { Egress, watchEgress } from './egress/egress.ts';
-import { watchEndpoints } from './endpoints/endpoints.ts';
+import { watchEndpoints } from './flow/endpoints.ts';
 import { openEndpoints, type CallTokenUrl, judgeOwnFault, judgeTokenUrl } from './request/call-endpoint.ts';
-import { deliverersIn, watchDeliverers, Flow, type FlowOptions } from './waiting/flow.ts';
-import { OpenRequests } from './waiting/open-requests.ts';
+import { deliverersIn, watchDeliverers, Flow, type FlowOptions } from './flow/flow.ts';
+import { OpenRequests } from './flow/open-requests.ts';
 
 /** Dispose of it after its step has ended. */
 type Deliverer = AsyncDisposable & {

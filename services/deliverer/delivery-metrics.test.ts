@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from '@waybell/runtime/metrics';
 import { figuresOf } from '@waybell/runtime/testing/figures-of';
 import { DeliveryMetrics, countCallbacks } from './delivery-metrics.ts';
 import { watchEgress } from './egress/egress.ts';
-import { watchEndpoints } from './endpoints/endpoints.ts';
+import { watchEndpoints } from './flow/endpoints.ts';
 import { aDelivery } from './testing/delivery.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { isNoResult, type NoResult, noResult } from '@waybell/line/messages';
 import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { KeyMissing, type KeyRing } from '@waybell/runtime/secrets';
 import { OpenedCredentials, type Credentials } from './credentials/credentials.ts';
-import { hostOf, type Hold } from './endpoints/endpoint.ts';
+import { hostOf, type Hold } from './flow/endpoint.ts';
 import type { Clock } from '@waybell/runtime/clock';
 import { forgettingCache } from '@waybell/runtime/forgetting-cache';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Hold } from '@waybell/deliverer/endpoints/endpoint';
+import type { Hold } from '@waybell/deliverer/flow/endpoint';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
 import type { ActiveSubscription } from '@waybell/event-router/route-event';
 import type { Deactivated, DeliveryEnd, InterfaceName } from '@waybell/line/outcomes';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deactivationsIn } from '@waybell/deactivator/deactivations';
 import { noticesIn } from '@waybell/deactivator/notices';
 import { switchOffIn } from '@waybell/deactivator/switch-off';
-import { deliverersIn } from '@waybell/deliverer/waiting/flow';
+import { deliverersIn } from '@waybell/deliverer/flow/flow';
 import { sendingsIn } from '@waybell/delivery-log-service/sendings';
 import { waitingIn } from '@waybell/line/waiting-room/postgres-waiting-store';
 import { deactivationsIn as vehicleDeactivationsIn } from '@waybell/location-tracker/sweep';

@@ -1,8 +1,8 @@
 import { count, readEnvironment } from '@waybell/runtime/environment';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
-import type { EndpointKey, RequestOrigin } from '@waybell/deliverer/endpoints/endpoint';
+import type { EndpointKey, RequestOrigin } from '@waybell/deliverer/flow/endpoint';
 import { endpointSettings, readEndpoints } from '@waybell/deliverer/config';
-import { Endpoints } from '@waybell/deliverer/endpoints/endpoints';
+import { EndpointsAlone } from '@waybell/deliverer/testing/endpoints';
 
 const SLOTS = 1_024;
 const HELD = 1_024;
@@ -23,13 +23,13 @@ export type Lateness = { due: number; unattempted: number; late: number };
  */
 export class SimulatedAdmission {
   readonly #clock = new TurnedClock();
-  readonly #endpoints: Endpoints;
+  readonly #endpoints: EndpointsAlone;
   readonly #rooms = new Map<string, { key: EndpointKey; rows: Due[] }>();
   readonly #arrived: Due[] = [];
 
   constructor() {
     const slots = { DELIVER_SLOTS: count({ per: 'process', default: SLOTS }) };
-    this.#endpoints = new Endpoints({
+    this.#endpoints = new EndpointsAlone({
       ...readEndpoints(readEnvironment({ ...slots, ...endpointSettings }, {}), HELD),
       clock: this.#clock,
       onCapacity: (endpoint) => this.#take(endpoint),
@@ -87,7 +87,7 @@ export class SimulatedAdmission {
   #take(endpoint: string): void {
     const room = this.#rooms.get(endpoint);
     if (room === undefined) return;
-    const { rows, askAt } = this.#endpoints.demand(room.key);
+    const { rows, askAt } = this.#endpoints.does((state) => state.demand(room.key));
     const taken = room.rows.splice(0, rows);
     if (room.rows.length === 0) this.#rooms.delete(endpoint);
     else if (askAt !== undefined) this.#clock.after(askAt - this.#clock.now(), () => this.#take(endpoint));

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readEnvironment, count } from '@waybell/runtime/environment';
 import { endpointSettings, readEndpoints } from '@waybell/deliverer/config';
-import type { Hold, TooMuch } from '@waybell/deliverer/endpoints/endpoint';
+import type { Hold, TooMuch } from '@waybell/deliverer/flow/endpoint';
 import type { Receiver } from './receivers.ts';
 import { simulateFlow, type Simulated, type SimulatedAttempt, type SimulationOptions } from './simulate-flow.ts';
 import { numberOf } from './subscriptions.ts';

@@ -1,4 +1,4 @@
-import type { Hold, TooMuch } from '@waybell/deliverer/endpoints/endpoint';
+import type { Hold, TooMuch } from '@waybell/deliverer/flow/endpoint';
 
 /** An endpoint by its kind of answer, with its load. Times are milliseconds. */
 export type Receiver = {

@@ -1,7 +1,7 @@
 import type { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
 import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import type { Clock } from '@waybell/runtime/clock';
-import { roomOf, type Hold } from '@waybell/deliverer/endpoints/endpoint';
+import { roomOf, type Hold } from '@waybell/deliverer/flow/endpoint';
 import type { DeliveryTarget } from '@waybell/deliverer/find-target';
 import { holdOf } from '@waybell/deliverer/deliver';
 import type { Receiver } from './receivers.ts';

@@ -1,5 +1,5 @@
 import type { ConsumeMessage } from 'amqplib';
-import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { endpointKey } from '@waybell/deliverer/flow/endpoint';
 import { onceOf } from '@waybell/deliverer/deliver-step';
 import { readArrival } from '@waybell/event-router/route-event';
 import { routeStep } from '@waybell/event-router/router-steps';

@@ -1,7 +1,7 @@
 import { outboxIn, writeProperties } from '@waybell/line/outbox/postgres-outbox';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { endpointKey } from '@waybell/deliverer/endpoints/endpoint';
+import { endpointKey } from '@waybell/deliverer/flow/endpoint';
 import type { Delivery } from '@waybell/line/delivery';
 import { writeRow } from '@waybell/line/delivery-batch';
 

@@ -8,7 +8,7 @@ import type { AttemptResult } from '../request/attempt.ts';
 import type { CallEndpoint, CallTokenUrl, TokenUrlAnswer, TokenUrlRequest } from '../request/call-endpoint.ts';
 import type { SharedToken, SharedTokens } from './shared-tokens.ts';
 import type { ClientCredentials } from '@waybell/notifications/receiver-credentials';
-import { isTimeout } from '../endpoints/endpoint.ts';
+import { isTimeout } from '../flow/endpoint.ts';
 import { excerpt } from '../request/trace.ts';
 import type { Credentials } from './credentials.ts';
 

@@ -2,7 +2,7 @@ import type { Delivery } from '@waybell/line/delivery';
 import type { NoResult } from '@waybell/line/messages';
 import type { Answer } from '@waybell/line/outcomes';
 import type { Credentials } from '../credentials/credentials.ts';
-import type { TooMuch } from '../endpoints/endpoint.ts';
+import type { TooMuch } from '../flow/endpoint.ts';
 
 /** One request to a receiver. */
 export type AttemptRequest = {

@@ -8,7 +8,7 @@ import { systemNames, type ResolveHost } from '@waybell/runtime/names/resolve-ho
 import { allowsAny, type CallbackNetworks, parseStrictUrl } from '@waybell/runtime/networks';
 import type { Credentials } from '../credentials/credentials.ts';
 import { type Reach, type Egress, type FailedAttempt, watchOwnRoutes } from '../egress/egress.ts';
-import { hostOf } from '../endpoints/endpoint.ts';
+import { hostOf } from '../flow/endpoint.ts';
 import { failureOf, resultOf, type RequestMade, type Observing } from './attempt-result.ts';
 import type { AttemptRequest, OnAttempted, AttemptResult } from './attempt.ts';
 import type { CallbackObserver } from '../delivery-metrics.ts';

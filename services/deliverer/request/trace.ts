@@ -15,7 +15,7 @@ import type { Clock } from '@waybell/runtime/clock';
 import { contextOf, traceparentOf } from '@waybell/runtime/traceparent';
 import type { AttemptRequest, AttemptResult, OnAttempted } from './attempt.ts';
 import type { Connection } from './connection.ts';
-import type { TooMuch } from '../endpoints/endpoint.ts';
+import type { TooMuch } from '../flow/endpoint.ts';
 import { StringDecoder } from 'node:string_decoder';
 
 /** Notes of a request while it is under way; times by the deliverer's clock. */

@@ -5,9 +5,9 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { sleepOn, type Clock } from '@waybell/runtime/clock';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { silentLog } from '@waybell/runtime/testing/patience';
-import { endpointKey } from '../endpoints/endpoint.ts';
+import { endpointKey } from '../flow/endpoint.ts';
 import type { DeliveryTarget, KnownTarget } from '../find-target.ts';
-import { Flow, type FlowOptions } from '../waiting/flow.ts';
+import { Flow, type FlowOptions } from '../flow/flow.ts';
 import { aDelivery } from './delivery.ts';
 import { ENDPOINTS } from './endpoints.ts';
 
@@ -179,7 +179,7 @@ export class ADeliverer {
     const [message] = source.messages;
     const room = message?.waited?.room ?? '';
     const key = { account: ACCOUNT, endpoint: room, host: room };
-    this.flow.endpoints.admit(key, 'waited', (admission) => {
+    this.flow.admit(key, 'waited', (admission) => {
       if (admission.kind === 'full') {
         const row = { ...aRow(nameOf(source)), room, why: admission.why };
         return void this.flow.tools.putDelivery({ kind: 'wait', row }).then(() => this.#acknowledge(source));

@@ -12,9 +12,6 @@ type WindowOptions = { size?: number; owner?: LimitShare };
 /** `share`: this process's share of some limits, from 0 to 1. It may change. */
 export type LimitShare = { readonly share: number };
 
-/** Returns the share for a name: of an endpoint, or of an account. */
-export type ShareOf = (name: string) => number;
-
 const WHOLE: LimitShare = { share: 1 };
 
 /** Size of a new endpoint's window, and the size to which an unused one shrinks. */

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { type ResponseSpeed, ownCopy } from './endpoint.ts';
-import { START_SIZE, type LimitShare, type ShareOf } from './window.ts';
+import { START_SIZE, type LimitShare } from './window.ts';
 
 /** An entry of a LinkedMap, which keeps its neighbours in it. */
 type Linked<K, Entry> = {
@@ -311,20 +311,22 @@ export class AccountUsage implements AccountSlots {
   hung = 0;
   /** Fresh deliveries that wait in hand for its endpoints. */
   inHand = 0;
+  /** Rooms of its endpoints that this process has claimed. */
+  claims = 0;
   readonly name: string;
-  readonly #shareOf: ShareOf;
+  readonly #sharing: LimitShare;
   // Most accounts have one host: no map for these.
   #oneHost: HostUsage | undefined;
   #otherHosts: Map<string, HostUsage> | undefined;
 
-  constructor(name: string, shareOf: ShareOf) {
+  constructor(name: string, sharing: LimitShare) {
     this.name = name;
-    this.#shareOf = shareOf;
+    this.#sharing = sharing;
   }
 
   /** This process's share of the account's limits at a host, from 0 to 1; the other deliverers have the rest. */
   get share(): number {
-    return this.#shareOf(this.name);
+    return this.claims > 0 ? 1 : this.#sharing.share;
   }
 
   get isForgotten(): boolean {

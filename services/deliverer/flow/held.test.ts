@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Hold } from '../endpoints/endpoint.ts';
+import type { Hold } from '../flow/endpoint.ts';
 import { aRow, aTarget, roomOf, SomeDeliverers, SUBSCRIPTION, TARGET } from '../testing/waiting.ts';
 
 const ROOM = roomOf(TARGET);

@@ -20,9 +20,12 @@ import { whenAvailable, type Postgres } from '@waybell/runtime/postgres';
 import { runEvery } from '@waybell/runtime/run-every';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import type { DeliverStepOptions } from '../deliver-step.ts';
-import { Endpoints, type EndpointsOptions } from '../endpoints/endpoints.ts';
 import type { FindTargets } from '../find-target.ts';
 import { Drain } from './drain.ts';
+import type { Admit } from './endpoint.ts';
+import { Endpoints, type EndpointsOptions } from './endpoints.ts';
+import type { EndRequest } from './known-endpoint.ts';
+import { Rooms } from './rooms.ts';
 
 export type FlowOptions = {
   endpoints: EndpointsOptions;
@@ -52,46 +55,33 @@ const COUNT_MS = 60_000;
 const RELEASE_LIMIT_MS = 3_000;
 const WARNING = 'waiting.away: other deliverers and hung endpoints are as they were last known';
 
-/** Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is capacity. */
+/**
+ * Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is capacity.
+ * Between the world and the two states: applies each input, and carries out what it caused. See docs/decisions/0004-flow.md.
+ */
 export class Flow {
   readonly endpoints: Endpoints;
   /** How many deliver some of the actions of this process, itself included; the last known number while Postgres is away. */
   deliverers = 1;
   readonly #options: FlowOptions;
+  readonly #rooms: Rooms;
   readonly #puts: PutDeliveries;
   readonly #limits: KeepLimits;
+  readonly #drain: Drain;
   readonly #timed: AsyncDisposable[];
-  /** Since when the rooms of endpoints have been shut, by the clock. */
-  #shutSince: ReadonlyMap<string, number> = new Map();
-  #drain: Drain | undefined;
 
   constructor(options: FlowOptions) {
     this.#options = options;
-    const { store, broker, clock, log, onPut } = options;
-    this.endpoints = new Endpoints({
-      ...options.endpoints,
-      clock,
-      onCapacity: (endpoint) => this.#puts.noteCapacity(endpoint) || this.#drain?.hasCapacity(endpoint),
-      // The deliverers share the limits equally, as they share the deliveries; but all that wait for an endpoint go through one.
-      shareOf: (endpoint) => (this.#drain?.rooms.get(endpoint) ? 1 : 1 / this.deliverers),
-      shareOfAccount: (account) => (this.#drain?.rooms.hasAccount(account) ? 1 : 1 / this.deliverers),
-      hungForMs: (endpoint) => this.#hungForMs(endpoint),
-    });
-    this.#puts = new PutDeliveries({
-      store,
-      broker,
-      clock,
-      onPut: (why) => {
-        this.#limits.hasPut();
-        onPut?.(why);
-      },
-      onCapacity: (endpoint) => this.#drain?.hasCapacity(endpoint),
-    });
+    const { store, clock, log } = options;
+    this.endpoints = new Endpoints({ ...options.endpoints, clock, end: this.#end });
+    this.#rooms = new Rooms({ ...options, endpoints: this.endpoints });
+    this.#puts = new PutDeliveries(options);
     this.#limits = new KeepLimits(options);
+    this.#drain = new Drain({ ...options, endpoints: this.endpoints, rooms: this.#rooms });
     const every = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     this.#timed = [
-      every(RENEW_MS, async () => void (this.deliverers = await options.deliverers.live())),
+      every(RENEW_MS, () => this.#countDeliverers()),
       every(POLL_MS, () => this.#readShut()),
       every(HELD_POLL_MS, () => store.lookAfterHeld()),
       every(COUNT_MS, async () => options.onCounted?.(await store.figures())),
@@ -103,37 +93,53 @@ export class Flow {
   /** Tools of the step that delivers. */
   get tools(): Required<Pick<StepTools<Delivery>, 'putDelivery' | 'takeRows' | 'expireClaims'>> {
     return {
-      putDelivery: this.#puts.put,
-      takeRows: (consuming) => {
-        const { onTaken = () => undefined } = this.#options;
-        this.#drain = new Drain({ ...this.#options, endpoints: this.endpoints, onTaken }, consuming);
-        return this.#drain.consumer;
-      },
-      expireClaims: () => this.#drain?.rooms.expire(),
+      putDelivery: this.#put,
+      takeRows: (consuming) => this.#drain.begin(consuming),
+      expireClaims: () => this.#drain.expire(),
     };
-  }
-
-  /** Puts a row; see `PutDeliveries`. */
-  get putRow(): PutDeliveries['putRow'] {
-    return (row) => this.#puts.putRow(row);
   }
 
   /** Questions that the step asks. */
   get rules(): Pick<DeliverStepOptions, 'admit' | 'retain' | 'onMoved'> {
     return {
-      admit: this.endpoints.admit,
+      admit: this.admit,
       retain: this.#puts.retain,
-      onMoved: (room) => this.#drain?.scan(room),
+      onMoved: (room) => {
+        this.#rooms.toScan(room);
+        this.#drain.goOn();
+      },
     };
   }
 
+  readonly admit: Admit = (key, origin, onAdmitted) => {
+    const admission = this.endpoints.ask(key, origin, onAdmitted);
+    this.#drain.carryOut();
+    if (admission !== undefined) onAdmitted(admission);
+  };
+
+  /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
+  readonly putRow = async (row: WaitingRow): Promise<number | undefined> => {
+    this.endpoints.putting(row.room, 1);
+    try {
+      const no = await this.#puts.putRow(row);
+      if (no === undefined) return undefined;
+      this.#limits.hasPut();
+      this.#options.onPut?.(row.why);
+      return no;
+    } finally {
+      this.endpoints.putting(row.room, -1);
+      this.#drain.carryOut();
+    }
+  };
+
   figures(): { claimed: number; shut: number; isAway: boolean } {
-    return { ...(this.#drain?.figures() ?? { claimed: 0, shut: 0 }), isAway: this.#puts.isAway };
+    return { ...this.#rooms.figures(), isAway: this.#puts.isAway };
   }
 
   /** From now on deliveries that cannot begin at once wait in their rooms, for another process or a later one. */
   [Symbol.dispose](): void {
     this.endpoints.close();
+    this.#drain.carryOut();
   }
 
   /**
@@ -147,22 +153,30 @@ export class Flow {
 
   async #release(): Promise<void> {
     await Promise.all(this.#timed.map((each) => each[Symbol.asyncDispose]()));
-    await this.#drain?.[Symbol.asyncDispose]();
+    await this.#drain[Symbol.asyncDispose]();
     await Promise.all([this.#options.deliverers.leave(), this.#limits.check()]);
+  }
+
+  readonly #end: EndRequest = (request, ended) => {
+    this.endpoints.answered(request, ended);
+    this.#drain.carryOut();
+  };
+
+  readonly #put = async (waiting: Waiting): Promise<void> => {
+    if ((await this.putRow(waiting.row)) === undefined) await this.#puts.publishInstead(waiting);
+  };
+
+  /** The deliverers share the limits of endpoints equally, as they share the deliveries. */
+  async #countDeliverers(): Promise<void> {
+    this.deliverers = await this.#options.deliverers.live();
+    this.endpoints.others.share = 1 / this.deliverers;
   }
 
   async #readShut(): Promise<void> {
     const { store, clock } = this.#options;
     const askedAt = clock.now();
     const shut = await store.shutRooms();
-    this.#shutSince = new Map([...shut].map(([room, forMs]) => [room, askedAt - forMs]));
-  }
-
-  /** Returns how long an endpoint that this process does not know has hung. */
-  #hungForMs(endpoint: string): number | undefined {
-    if (this.#drain?.rooms.get(endpoint)) return this.#drain.shutForMs(endpoint);
-    const since = this.#shutSince.get(endpoint);
-    return since === undefined ? undefined : this.#options.clock.now() - since;
+    this.endpoints.others.hungSince = new Map([...shut].map(([room, forMs]) => [room, askedAt - forMs]));
   }
 }
 
@@ -170,9 +184,6 @@ type PutDeliveriesOptions = {
   store: Pick<WaitingStore, 'put' | 'retain'>;
   broker: Pick<Broker, 'publish' | 'state'>;
   clock: Clock;
-  onPut: (why: WaitingReason) => void;
-  /** Called for an endpoint that got capacity while rows of it were being put, which a claim might not have seen. */
-  onCapacity: (endpoint: string) => void;
 };
 
 /** Time for Postgres to answer. After it the delivery goes to the waiting queue; when it returns, `retain` finds out whether it was put. */
@@ -191,8 +202,6 @@ export class PutDeliveries {
   readonly #options: PutDeliveriesOptions;
   readonly #putRow: (row: WaitingRow) => Promise<number>;
   readonly #retain: (key: RowKey) => Promise<boolean>;
-  /** Number of rows being put, by room, and whether its endpoint got capacity meanwhile. */
-  readonly #underWay = new Map<string, { rows: number; gotCapacity: boolean }>();
   #awayUntil = -Infinity;
   /** Statements that were abandoned and have no answer yet. */
   #unanswered = 0;
@@ -211,32 +220,9 @@ export class PutDeliveries {
     return this.#unanswered > 0 || this.#options.clock.now() < this.#awayUntil;
   }
 
-  /** Resolves when the delivery is stored. Rejects with `Unavailable` if it is not, or may not be. */
-  readonly put = async (waiting: Waiting): Promise<void> => {
-    if ((await this.putRow(waiting.row)) === undefined) await this.#publishInstead(waiting);
-  };
-
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
-  async putRow(row: WaitingRow): Promise<number | undefined> {
-    const { room } = row;
-    const underWay = this.#underWay.get(room) ?? { rows: 0, gotCapacity: false };
-    this.#underWay.set(room, underWay);
-    underWay.rows += 1;
-    const no = await this.#inTime(() => this.#putRow(row)).finally(() => {
-      underWay.rows -= 1;
-      if (underWay.rows > 0) return;
-      this.#underWay.delete(room);
-      if (underWay.gotCapacity) this.#options.onCapacity(room);
-    });
-    if (no !== undefined) this.#options.onPut(row.why);
-    return no;
-  }
-
-  /** Notes that an endpoint has capacity. False unless rows of it are being put. */
-  noteCapacity(endpoint: string): boolean {
-    const underWay = this.#underWay.get(endpoint);
-    if (underWay !== undefined) underWay.gotCapacity = true;
-    return underWay !== undefined;
+  putRow(row: WaitingRow): Promise<number | undefined> {
+    return this.#inTime(() => this.#putRow(row));
   }
 
   /**
@@ -272,7 +258,8 @@ export class PutDeliveries {
     asked.then(answered, answered);
   }
 
-  async #publishInstead(waiting: Waiting): Promise<void> {
+  /** For a row that may not be stored. Rejects with `Unavailable` if it cannot be published now. */
+  async publishInstead(waiting: Waiting): Promise<void> {
     const { broker } = this.#options;
     // Publishing would wait for as long as the broker blocks; Postgres may be back sooner.
     if (broker.state() !== 'writable') throw new Unavailable('postgres', () => Promise.resolve());

@@ -1,7 +1,7 @@
 import { type EndpointKey, ownCopy } from './endpoint.ts';
 import { KnownEndpoint } from './known-endpoint.ts';
 import { LinkedMap, AccountUsage, Hosts, HostUsage, type HostLimits, type AccountSlots } from './slots.ts';
-import type { ShareOf, WindowLimits } from './window.ts';
+import type { WindowLimits } from './window.ts';
 
 export type KnownEndpointsOptions = WindowLimits & {
   /** Limit of the endpoints remembered, in addition to those in use. */
@@ -11,19 +11,15 @@ export type KnownEndpointsOptions = WindowLimits & {
   host: HostLimits;
   /** The size of a new endpoint's window. */
   startSize: (account: AccountSlots) => number;
-} & OtherDeliverers;
-
-/** The state of other deliverers, as far as it matters here. */
-export type OtherDeliverers = {
-  /** This process's share of the limits of an endpoint, and of an account at each of its hosts. */
-  shareOf: ShareOf;
-  shareOfAccount: ShareOf;
-  /** Returns how long an endpoint that this process does not know has hung, if it hangs. */
-  hungForMs: (endpoint: string) => number | undefined;
+  others: OtherDeliverers;
 };
 
-/** The state if there is only one deliverer. */
-export const ALONE: OtherDeliverers = { shareOf: () => 1, shareOfAccount: () => 1, hungForMs: () => undefined };
+/** The others as they were last known. `share`: this process's share of the limits of an endpoint, and of an account at a host. */
+export type OtherDeliverers = {
+  share: number;
+  /** Endpoints that someone found to hang, and since when, by the clock. Only for those that this process does not know. */
+  hungSince: ReadonlyMap<string, number>;
+};
 
 /** A caller that takes from an endpoint's room need not know its host. */
 export type PartialKey = Omit<EndpointKey, 'host'> & { host?: string };
@@ -59,7 +55,7 @@ export class KnownEndpoints {
   touch(key: PartialKey, now: number): KnownEndpoint {
     const known = this.#byName.get(key.endpoint);
     if (known !== undefined) this.#byName.toEnd(key.endpoint);
-    const endpoint = known ?? this.#byName.add(this.#newEndpoint(key, now));
+    const endpoint = known ?? this.#byName.add(this.#newEndpoint(key));
     endpoint.touchedAt = now;
     // Two at a time: one for the endpoint that came, one to catch up.
     this.#forgetOldest(endpoint);
@@ -68,22 +64,15 @@ export class KnownEndpoints {
     return endpoint;
   }
 
-  #newEndpoint(key: PartialKey, now: number): KnownEndpoint {
-    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.shareOfAccount);
+  #newEndpoint(key: PartialKey): KnownEndpoint {
+    const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.others);
     this.#accounts.set(key.account, account);
     const hostUsage = this.#join(account, key.host ?? UNKNOWN_HOST);
-    const { startSize, shareOf } = this.#options;
+    const { startSize, others } = this.#options;
     const window = { limits: this.#options, startSize: startSize(account) };
-    const hungForMs = this.#options.hungForMs(key.endpoint);
-    const hungSince = hungForMs === undefined ? undefined : now - hungForMs;
-    const endpoint = new KnownEndpoint({
-      key: ownCopy(key.endpoint),
-      account,
-      hostUsage,
-      hungSince,
-      shareOf,
-      window,
-    });
+    const hungSince = others.hungSince.get(key.endpoint);
+    const name = ownCopy(key.endpoint);
+    const endpoint = new KnownEndpoint({ key: name, account, hostUsage, hungSince, sharing: others, window });
     expectAsOfHost(endpoint);
     return endpoint;
   }

@@ -4,14 +4,8 @@ import { Window } from './window.ts';
 
 const LIMITS = { maxSize: 64, slowMs: 1_000 };
 const one = keyOf('one');
-/** One of so many, which has claimed the rooms of some endpoints. */
-function oneOf(deliverers: number, ...claimed: readonly string[]) {
-  const part = 1 / deliverers;
-  return {
-    shareOf: (endpoint: string) => (claimed.includes(endpoint) ? 1 : part),
-    shareOfAccount: () => (claimed.length > 0 ? 1 : part),
-  };
-}
+/** One of so many. */
+const oneOf = (deliverers: number) => ({ share: 1 / deliverers });
 
 describe('one of several deliverers', () => {
   test.each([
@@ -29,7 +23,8 @@ describe('one of several deliverers', () => {
 
   test('has the window of an endpoint whole whose room it has claimed, and its part of another', async () => {
     const claimed = keyOf('claimed');
-    const some = new SomeEndpoints({ maxSize: 32, ...oneOf(4, claimed.endpoint) });
+    const some = new SomeEndpoints({ maxSize: 32, ...oneOf(4) });
+    some.alone.does((state) => state.claimed(claimed, undefined));
     await some.grow(claimed);
     await some.grow(one);
     await some.begin(claimed, 32);

@@ -176,12 +176,12 @@ describe('an endpoint that says "too much"', () => {
     const some = new SomeEndpoints();
     await saysTooMuch(some, { askedMs: 5_000 });
     for (const origin of ['fresh', 'waited'] as const) expect(await some.told(one, origin)).toBe('busy');
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 5_010 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: 5_010 });
     await some.once(one, 'quick', 1, 'retry');
     expect(await some.told(one, 'by hand')).toBe('granted');
     await some.clock.runFor(4_999);
     expect(some.notified).toEqual([one.endpoint]);
-    expect(some.endpoints.demand(one).rows).toBeGreaterThan(0);
+    expect(some.demand(one).rows).toBeGreaterThan(0);
     expect(await some.told(one)).toBe('granted');
   });
 

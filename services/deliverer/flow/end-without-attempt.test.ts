@@ -149,11 +149,11 @@ describe('what waits and is over', () => {
   test('is what is too old, found by the first row that is taken', async () => {
     await using some = new SomeDeliverers();
     some.clock.skipTo(10_000_000);
-    const one = some.start();
     const old = ['old 1', 'old 2', 'old 3'].map((name, at) => aRow(name, { madeAt: at + 1 }));
     await some.store.put([...old, aRow('young', { madeAt: 9_000_000 })]);
     await some.store.claim({ kind: 'named', rooms: [ROOM] });
     await some.store.release([{ room: ROOM, afterMs: 0, shutForMs: 60_000 }]);
+    const one = some.start();
     await some.clock.runFor(1_500);
     expect(one.names).toEqual(['old 1', 'old 2', 'old 3']);
   });

@@ -159,7 +159,7 @@ class Taker {
 
   ask(): void {
     const { host: _, ...key } = this.#key;
-    const { rows, askAt }: Demand = this.#some.endpoints.demand(key);
+    const { rows, askAt }: Demand = this.#some.demand(key);
     for (let row = 0; row < rows && this.#brought < this.left; row += 1) void this.#bring();
     if (askAt === undefined || askAt >= this.#asksAt) return;
     this.#asksAt = askAt;

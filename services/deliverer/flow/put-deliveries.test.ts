@@ -1,29 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import { publishInstead } from '@waybell/line/delivery';
-import type { Publication, Waiting } from '@waybell/line/messages';
-import { MemoryWaiting } from '@waybell/line/waiting-room/testing/memory-waiting-store';
-import { TurnedClock } from '@waybell/runtime/turned-clock';
-import { aRow } from '../testing/waiting.ts';
-import { PutDeliveries } from './flow.ts';
+import type { Waiting } from '@waybell/line/messages';
+import { aRow, SomeDeliverers } from '../testing/waiting.ts';
 
 const waits = (name = 'one'): Waiting => ({ kind: 'wait', row: aRow(name) });
 
 function setUp() {
-  const clock = new TurnedClock();
-  const waiting = new MemoryWaiting(clock.now);
-  const store = waiting.storeFor('one');
-  const published: Publication[] = [];
-  const broker = { state: () => 'writable' as const, publish: async (each: Publication) => void published.push(each) };
+  const some = new SomeDeliverers();
+  const { clock, waiting, store } = some;
   const puts: { put: typeof store.put } = { put: store.put };
-  const room: string[] = [];
-  const deliveries = new PutDeliveries({
-    store: { put: (rows) => puts.put(rows), retain: store.retain },
-    broker,
-    clock,
-    onPut: () => undefined,
-    onCapacity: (endpoint) => void room.push(endpoint),
-  });
-  return { clock, waiting, published, deliveries, puts, room };
+  const one = some.start({ store: { ...store, put: (rows) => puts.put(rows) } });
+  const { published, flow } = one;
+  const deliveries = { put: flow.tools.putDelivery, retain: flow.rules.retain, isAway: () => flow.figures().isAway };
+  return { clock, waiting, published, deliveries, puts };
 }
 
 describe('what is to wait for its endpoint', () => {
@@ -37,7 +26,7 @@ describe('what is to wait for its endpoint', () => {
     const { waiting, published, deliveries } = setUp();
     waiting.isAway = true;
     await deliveries.put(waits());
-    expect([deliveries.isAway, published]).toEqual([true, [publishInstead(waits())]]);
+    expect([deliveries.isAway(), published]).toEqual([true, [publishInstead(waits())]]);
   });
 
   test('waits in a queue too where it is not known to be put after a second', async () => {
@@ -66,10 +55,10 @@ describe('what is to wait for its endpoint', () => {
       void deliveries.put(waits(`at ${second}`));
       await clock.runFor(1_000);
     }
-    expect([asked, published.length, deliveries.isAway]).toEqual([1, 61, true]);
+    expect([asked, published.length, deliveries.isAway()]).toEqual([1, 61, true]);
     answer.resolve([0]);
     await clock.runFor(1_000);
-    expect(deliveries.isAway).toBe(false);
+    expect(deliveries.isAway()).toBe(false);
   });
 
   test('is known to be in its room, but while Postgres is away: then it is attempted, and not waited for', async () => {
@@ -82,16 +71,5 @@ describe('what is to wait for its endpoint', () => {
     waiting.isAway = false;
     await clock.runFor(1_000);
     expect(await deliveries.retain({ ...row, id: 'one 2' })).toBe(false);
-  });
-
-  test('is told of room that its endpoint got while it was being put', async () => {
-    const { deliveries, room } = setUp();
-    const { row } = waits();
-    const [one, other] = [deliveries.put(waits()), deliveries.put(waits('other'))];
-    expect([deliveries.noteCapacity(row.room), deliveries.noteCapacity('another'), room]).toEqual([true, false, []]);
-    await Promise.all([one, other]);
-    expect(room).toEqual([row.room]);
-    await deliveries.put(waits());
-    expect(room).toEqual([row.room]);
   });
 });

@@ -88,7 +88,7 @@ describe('in hand', () => {
     const some = new SomeEndpoints();
     await some.begin(one, 4);
     const waiting = (['fresh', 'waited', 'by hand'] as const).map((origin) => some.admit(one, origin));
-    some.endpoints.close();
+    some.alone.does((state) => state.close());
     expect(await Promise.all(waiting)).toEqual(Array.from({ length: 3 }, () => ({ kind: 'full', why: 'full' })));
     expect(await some.told(one, 'by hand')).toBe('full');
     expect(await some.told(keyOf('another'))).toBe('granted');

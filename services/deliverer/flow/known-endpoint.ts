@@ -1,8 +1,7 @@
 import { backoffMs } from '@waybell/runtime/backoff';
-import type { Clock, Timer } from '@waybell/runtime/clock';
 import type { Admission, GrantedRequest, WaitingOrigin, ResponseSpeed, TooMuch } from './endpoint.ts';
 import type { AccountUsage, HostUsage, EndpointClass, QueuePlace } from './slots.ts';
-import { Window, type LimitShare, type ShareOf, type WindowLimits } from './window.ts';
+import { Window, type LimitShare, type WindowLimits } from './window.ts';
 
 const NONE: never[] = [];
 
@@ -87,7 +86,7 @@ export type WaiterInHand = {
 
 export type RequestEnd = { speed: ResponseSpeed | 'unused'; tooMuch?: TooMuch | undefined; now: number };
 
-type EndRequest = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>) => void;
+export type EndRequest = (request: RunningRequest, ended: Omit<RequestEnd, 'now'>) => void;
 
 /** A request under way; class and `isFirst` as they were when it began. */
 export class RunningRequest implements GrantedRequest {
@@ -116,7 +115,7 @@ export class RunningRequest implements GrantedRequest {
 }
 
 type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince'> & {
-  shareOf: ShareOf;
+  sharing: LimitShare;
   window: { limits: WindowLimits; startSize: number };
 };
 
@@ -148,7 +147,7 @@ const PROBE_MOST_MS = 60_000;
  *   probed     the request under way is the probe: one, or several while slots for hung endpoints are plenty
  *   rests      beside any of these: after a 429 or 503 until `restsUntil` no new delivery begins; retries, and those by hand, may
  *
- * Only `Endpoints` changes it: by `begin`, `end` and `addWaiter` for what happens outside, by `detectSilence` also from its timer.
+ * Only `Endpoints` changes it.
  */
 export class KnownEndpoint implements LimitShare {
   readonly key: string;
@@ -164,8 +163,14 @@ export class KnownEndpoint implements LimitShare {
   awaitsCapacity = false;
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
+  /** This process has claimed its room. */
+  isClaimed = false;
+  /** Number of its rows being put: its room is not read meanwhile, which might miss them. */
+  beingPut = 0;
   touchedAt = 0;
-  readonly #shareOf: ShareOf;
+  /** When it is to be checked; see `Alarms`. */
+  alarmAt = Infinity;
+  readonly #sharing: LimitShare;
   #proven: Exclude<EndpointClass, 'hung'> = 'new';
   /** Requests under way, in the order in which they began: those that may still be answered in time, and silent ones. */
   #running = emptyList<RunningRequest>();
@@ -179,20 +184,19 @@ export class KnownEndpoint implements LimitShare {
   #mayProbeSoon = false;
   /** Absent until the endpoint answers "too much" for the first time. */
   #rest: Rest | undefined;
-  #timer: { at: number; timer: Timer } | undefined;
 
-  constructor({ key, account, hostUsage, hungSince, shareOf, window }: NewEndpoint) {
+  constructor({ key, account, hostUsage, hungSince, sharing, window }: NewEndpoint) {
     this.key = key;
     this.account = account;
     this.hostUsage = hostUsage;
     this.#hungSince = hungSince;
-    this.#shareOf = shareOf;
+    this.#sharing = sharing;
     this.window = new Window(window.limits, { size: window.startSize, owner: this });
   }
 
-  /** This process's share of its limits, from 0 to 1; the other deliverers have the rest. */
+  /** This process's share of its limits, from 0 to 1; whole where it has claimed the room, as all that waits goes through it. */
   get share(): number {
-    return this.#shareOf(this.key);
+    return this.isClaimed ? 1 : this.#sharing.share;
   }
 
   /** Deliveries in hand that wait for it. */
@@ -219,7 +223,8 @@ export class KnownEndpoint implements LimitShare {
   }
 
   get isInUse(): boolean {
-    return this.#running.length + this.#silent.length > 0 || this.waiting.count > 0 || this.place !== undefined;
+    const isAtWork = this.#running.length + this.#silent.length + this.waiting.count + this.beingPut > 0;
+    return isAtWork || this.isClaimed || this.place !== undefined;
   }
 
   /** Whether its window has capacity for all waiters and one more. */
@@ -249,6 +254,12 @@ export class KnownEndpoint implements LimitShare {
 
   probeSoon(): void {
     this.#mayProbeSoon = this.#hungSince !== undefined;
+  }
+
+  /** Another process found it to hang: it does, unless a request that began since was answered here. */
+  foundToHang(since: number): void {
+    this.#hang(since);
+    this.probeSoon();
   }
 
   /** Takes a new endpoint for quick, as its host answers others quickly. */
@@ -310,25 +321,8 @@ export class KnownEndpoint implements LimitShare {
     return found;
   }
 
-  /** Schedules the next check for silent requests, due probes and the end of a rest. */
-  scheduleCheck(clock: Clock, check: (endpoint: KnownEndpoint) => void): void {
-    const now = clock.now();
-    const at = this.#nextCheckAt(now);
-    if (this.#timer !== undefined && this.#timer.at <= at && at !== Infinity) return;
-    // One that is not needed any more would live on into V8's old generation.
-    this.#timer?.timer[Symbol.dispose]();
-    this.#timer = undefined;
-    if (at === Infinity) return;
-    const timer = clock.after(Math.max(0, at - now), () => {
-      this.#timer = undefined;
-      check(this);
-    });
-    timer.unref();
-    this.#timer = { at, timer };
-  }
-
-  /** Infinity: no check is needed. */
-  #nextCheckAt(now: number): number {
+  /** When a request may fall silent, a probe is due or a rest ends; Infinity: no check is needed. */
+  nextCheckAt(now: number): number {
     const oldest = this.#running[0];
     const silentAt = oldest === undefined ? Infinity : oldest.beganAt + this.window.silenceLimitMs + 1;
     const restedAt = this.awaitsCapacity && this.restsUntil > now ? this.restsUntil : Infinity;

@@ -67,7 +67,7 @@ describe('an endpoint', () => {
     expect(some.endpoints.isHung(one.endpoint)).toBe(true);
     late[0]?.('slow');
     expect(some.endpoints.isHung(one.endpoint)).toBe(false);
-    expect(some.endpoints.demand(one).rows).toBeGreaterThanOrEqual(32);
+    expect(some.demand(one).rows).toBeGreaterThanOrEqual(32);
   });
 
   test('is not trusted for an answer to what was begun before it hung', async () => {
@@ -113,7 +113,7 @@ describe('an endpoint', () => {
   test('that a process before found hung begins as hung, and is probed at once', async () => {
     const some = new SomeEndpoints();
     const known = some.knownHung(keyOf('known'));
-    expect(some.endpoints.demand(known)).toEqual({ rows: 1 });
+    expect(some.demand(known)).toEqual({ rows: 1 });
     expect(some.endpoints.isHung(known.endpoint)).toBe(true);
     expect(await some.told(known, 'waited')).toBe('granted');
     expect(some.endpoints.figures().slots.hung).toBe(1);
@@ -135,7 +135,7 @@ describe('an admission', () => {
     const told: string[] = [];
     const [first] = await some.begin(one, 3);
     for (const name of ['fourth', 'waits']) {
-      some.endpoints.admit(one, 'fresh', ({ kind }) => told.push(`${name} ${kind}`));
+      some.alone.admit(one, 'fresh', ({ kind }) => told.push(`${name} ${kind}`));
     }
     expect(told).toEqual(['fourth granted']);
     first?.('quick');
@@ -151,6 +151,7 @@ describe('an idle endpoint', () => {
     const ends = await some.begin(one, 2);
     expect(some.clock.nextAt()).toBe(801);
     for (const end of ends) end('quick');
+    await some.clock.runFor(801);
     expect(some.clock.nextAt()).toBeUndefined();
   });
 });
@@ -194,19 +195,19 @@ describe('probes', () => {
     await some.clock.runFor(10_000);
     expect(await some.told(one)).toBe('hung');
     // A quarter of the 13 s for which it has hung.
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: some.clock.now() + 3_250 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: some.clock.now() + 3_250 });
   });
 
   test('begin at once when it is said so, and its room is told', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'hung', 3_000);
     await some.begun(one);
-    const demand = some.endpoints.demand(one);
+    const demand = some.demand(one);
     expect(demand).toEqual({ rows: 0, askAt: 4_000 });
-    some.endpoints.probeSoon(one.endpoint);
+    some.probeSoon(one.endpoint);
     await settled();
     expect(some.notified).toEqual([one.endpoint]);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
+    expect(some.demand(one)).toEqual({ rows: 1 });
     expect(await some.told(one)).toBe('granted');
     expect(await some.told(one)).toBe('hung');
   });
@@ -277,7 +278,7 @@ describe('accounts and hosts', () => {
     await some.once(keyOf('host/slow', { account: 'two' }), 'slow', 2_000);
     for (let number = 0; number < 40; number += 1) await some.begun(some.knownHung(keyOf(`host/${number}`)));
     const probe = some.knownHung(keyOf('host/40'));
-    expect(some.endpoints.demand(probe)).toEqual({ rows: 0, lacksSlot: true });
+    expect(some.demand(probe)).toEqual({ rows: 0, lacksSlot: true });
     expect(await some.told(probe)).toBe('hung');
     await some.begin(keyOf('host/proven'), 3);
     await some.begun(keyOf('host/new'));
@@ -310,52 +311,52 @@ describe('accounts and hosts', () => {
 describe('room', () => {
   test('is for twice the window of an endpoint that answers, and none while a window of those that waited is in hand', async () => {
     const some = new SomeEndpoints();
-    expect(some.endpoints.demand(one)).toEqual({ rows: 8 });
+    expect(some.demand(one)).toEqual({ rows: 8 });
     const ends = await some.begin(one, 4);
     for (let row = 0; row < 3; row += 1) void some.admit(one, 'waited');
-    expect(some.endpoints.demand(one)).toEqual({ rows: 5 });
+    expect(some.demand(one)).toEqual({ rows: 5 });
     void some.admit(one, 'waited');
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0 });
+    expect(some.demand(one)).toEqual({ rows: 0 });
     await settled();
     expect(some.notified).toEqual([]);
     ends[0]?.('quick');
     await settled();
     expect(some.notified).toEqual([one.endpoint]);
-    expect(some.endpoints.demand(one).rows).toBeGreaterThan(0);
+    expect(some.demand(one).rows).toBeGreaterThan(0);
   });
 
   test('is for 64 at most', async () => {
     const some = new SomeEndpoints();
     await some.grow(one);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 64 });
+    expect(some.demand(one)).toEqual({ rows: 64 });
   });
 
   test('of a hung endpoint is for its next probe, when that may begin', async () => {
     const some = new SomeEndpoints();
     await some.once(one, 'hung', 500);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 1_000 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: 1_000 });
     await some.clock.runFor(500);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
+    expect(some.demand(one)).toEqual({ rows: 1 });
     const end = await some.begun(one, 'waited');
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 2_000 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: 2_000 });
     end('quick');
     await settled();
     expect(some.notified).toEqual([one.endpoint]);
     // The window was halved.
-    expect(some.endpoints.demand(one)).toEqual({ rows: 4 });
+    expect(some.demand(one)).toEqual({ rows: 4 });
   });
 
   test('of one that others found to hang is asked for at once, and after a quarter of that time', async () => {
     const some = new SomeEndpoints({ slots: 10 });
     some.knownHung(one, 45_000);
     expect(some.endpoints.probeSlots()).toBe(1);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 1 });
+    expect(some.demand(one)).toEqual({ rows: 1 });
     await some.begun(one, 'waited');
     expect(some.endpoints.probeSlots()).toBe(0);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 15_000 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: 15_000 });
     // The probe is under way, and no other may begin beside it: a pause more, as its end is told.
     await some.clock.runFor(15_000);
-    expect(some.endpoints.demand(one)).toEqual({ rows: 0, askAt: 30_000 });
+    expect(some.demand(one)).toEqual({ rows: 0, askAt: 30_000 });
   });
 
   test('is told to each that was told that there is none in hand, when a request has ended', async () => {
@@ -374,28 +375,28 @@ describe('room', () => {
     const some = new SomeEndpoints({ slots: 10 });
     const end = await some.begun(some.knownHung(keyOf('blocker')));
     const keys = ['a', 'b', 'c'].map((name) => some.knownHung(keyOf(name, { account: name })));
-    for (const key of keys) expect(some.endpoints.demand(key)).toEqual({ rows: 0, lacksSlot: true });
+    for (const key of keys) expect(some.demand(key)).toEqual({ rows: 0, lacksSlot: true });
     end('hung');
     await settled();
     expect(some.notified).toEqual(['a a']);
     const [a, b, c] = keys;
     // The probe would overtake the third endpoint.
     expect(await some.told(b ?? one)).toBe('hung');
-    expect(some.endpoints.demand(a ?? one)).toEqual({ rows: 1 });
+    expect(some.demand(a ?? one)).toEqual({ rows: 1 });
     await some.clock.runFor(50);
     expect(some.notified).toEqual(['a a', 'b b']);
-    expect(some.endpoints.demand(b ?? one)).toEqual({ rows: 1 });
+    expect(some.demand(b ?? one)).toEqual({ rows: 1 });
     await some.begun(b ?? one, 'waited');
     await some.clock.runFor(1_000);
     expect(some.notified).toHaveLength(2);
-    expect(some.endpoints.demand(c ?? one)).toEqual({ rows: 0, lacksSlot: true });
+    expect(some.demand(c ?? one)).toEqual({ rows: 0, lacksSlot: true });
   });
 
   test('of a share is kept for the probe that was told of it, for as long as its room takes to be read', async () => {
     const some = new SomeEndpoints({ slots: 10, shares: { hung: 0.1, new: 0.1, slow: 0.1 } });
     const end = await some.begun(some.knownHung(keyOf('blocker')));
     const hung = some.knownHung(keyOf('hung', { account: 'hung' }));
-    expect(some.endpoints.demand(hung)).toEqual({ rows: 0, lacksSlot: true });
+    expect(some.demand(hung)).toEqual({ rows: 0, lacksSlot: true });
     end('hung');
     await settled();
     const fresh = keyOf('fresh', { account: 'fresh' });
@@ -410,7 +411,7 @@ describe('room', () => {
       Array.from({ length: 5 }, (_, path) => some.begun(some.knownHung(keyOf(`host/${path}`)))),
     );
     const more = some.knownHung(keyOf('host/more'));
-    expect(some.endpoints.demand(more)).toEqual({ rows: 0, lacksSlot: true });
+    expect(some.demand(more)).toEqual({ rows: 0, lacksSlot: true });
     end?.('hung');
     await settled();
     expect(some.notified).toEqual([more.endpoint]);

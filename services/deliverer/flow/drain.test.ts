@@ -2,10 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 import { CLAIM_MS } from '@waybell/line/waiting-room/waiting-store';
 import { Unavailable } from '@waybell/runtime/unavailable';
 import { aRow, aTarget, roomOf, SomeDeliverers, TARGET, type Answers } from '../testing/waiting.ts';
-import { ClaimedRooms } from './claimed-rooms.ts';
+import { ENDPOINTS } from '../testing/endpoints.ts';
+import { Endpoints } from './endpoints.ts';
+import { Rooms } from './rooms.ts';
 
 const ROOM = roomOf(TARGET);
 const LATER = 3_600_000;
+
+/** Rooms alone; each input is applied by hand. */
+function roomsOf({ clock }: SomeDeliverers) {
+  const endpoints = new Endpoints({ ...ENDPOINTS, clock, end: () => undefined });
+  const inHandLimit = { messages: 1_000, bytes: 2 ** 30 };
+  const rooms = new Rooms({ endpoints, inHandLimit, maxAgeMs: LATER, clock, now: clock.now });
+  const claim = (room: string, askedAt = clock.now()) =>
+    rooms.claimed([{ room, changes: 0, crashes: 0 }], { claim: { kind: 'named', rooms: [room] }, askedAt });
+  return { rooms, claim };
+}
+
 const numbered = (count: number) => Array.from({ length: count }, (_, place) => place);
 
 describe('a deliverer with rooms', () => {
@@ -84,7 +97,7 @@ describe('a deliverer with rooms', () => {
     await some.clock.runFor(1_000);
     const ends: (() => void)[] = [];
     const admit = () =>
-      one.flow.endpoints.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'suspect', (admission) => {
+      one.flow.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'suspect', (admission) => {
         if (admission.kind === 'granted') ends.push(() => admission.end('hung'));
       });
     admit();
@@ -96,7 +109,7 @@ describe('a deliverer with rooms', () => {
     await some.store.release([{ room: ROOM, afterMs: LATER, shutForMs: 1_000 }]);
     let isAnswered = false;
     one.flow.endpoints.probeSoon(ROOM);
-    one.flow.endpoints.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'by hand', (admission) => {
+    one.flow.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'by hand', (admission) => {
       if (admission.kind !== 'granted') return;
       isAnswered = true;
       admission.end('quick');
@@ -107,16 +120,16 @@ describe('a deliverer with rooms', () => {
 
   test('claims that room, too, where its endpoint got room while nothing might be taken', async () => {
     await using some = new SomeDeliverers();
-    const one = some.start();
     await some.store.put([aRow('one')]);
     await some.store.claim({ kind: 'named', rooms: [ROOM] });
     await some.store.release([{ room: ROOM, afterMs: LATER, shutForMs: 60_000 }]);
+    const one = some.start();
     await some.clock.runFor(1_100);
     one.become('blocked');
     const key = { account: TARGET.account, endpoint: ROOM, host: 'h' };
-    one.flow.endpoints.admit(key, 'suspect', () => undefined);
+    one.flow.admit(key, 'suspect', () => undefined);
     one.flow.endpoints.probeSoon(ROOM);
-    one.flow.endpoints.admit(key, 'by hand', (admission) => admission.kind === 'granted' && admission.end('quick'));
+    one.flow.admit(key, 'by hand', (admission) => admission.kind === 'granted' && admission.end('quick'));
     await some.clock.runFor(3_000);
     expect(one.names).toEqual([]);
     one.become('writable');
@@ -163,7 +176,7 @@ describe('a deliverer with rooms', () => {
   test('leaves a room to others where it has had no slot for two seconds', async () => {
     await using some = new SomeDeliverers();
     const [one, other] = [some.start({ slots: 1 }), some.start()];
-    one.flow.endpoints.admit({ account: 'a', endpoint: 'busy', host: 'busy' }, 'by hand', () => undefined);
+    one.flow.admit({ account: 'a', endpoint: 'busy', host: 'busy' }, 'by hand', () => undefined);
     await other.consumer.pause('closing');
     await some.store.put([aRow('one')]);
     await some.clock.runFor(1_500);
@@ -203,7 +216,7 @@ describe('deliverers that share a waiting room', () => {
       let count = 0;
       const key = { account: TARGET.account, endpoint, host: endpoint };
       for (const _ of numbered(10))
-        one.flow.endpoints.admit(key, 'by hand', ({ kind }) => (count += Number(kind === 'granted')));
+        one.flow.admit(key, 'by hand', ({ kind }) => (count += Number(kind === 'granted')));
       return count;
     };
     expect([begun(ROOM), begun('other')]).toEqual([4, 1]);
@@ -264,13 +277,15 @@ describe('deliverers that share a waiting room', () => {
     await using some = new SomeDeliverers();
     const one = some.start();
     const key = { account: TARGET.account, endpoint: ROOM, host: 'h' };
-    for (const _ of numbered(50))
-      one.flow.endpoints.admit(key, 'fresh', (each) => each.kind === 'granted' && each.end('quick'));
+    const answersOne = () => one.flow.admit(key, 'waited', (each) => each.kind === 'granted' && each.end('quick'));
+    for (const _ of numbered(50)) answersOne();
+    await some.clock.runFor(100_000);
     await some.store.put(numbered(50).map((row) => aRow(`row ${row}`, { madeAt: row + 1 })));
     await some.store.claim({ kind: 'named', rooms: [ROOM] });
     await some.store.release([{ room: ROOM, afterMs: 0, shutForMs: 60_000 }]);
     await some.clock.runFor(3_000);
     expect(one.names).toEqual(['row 0']);
+    answersOne();
     one.taken.get('row 0')?.acknowledge();
     await some.clock.runFor(100);
     expect(one.names.length).toBeGreaterThan(8);
@@ -283,7 +298,7 @@ describe('deliverers that share a waiting room', () => {
     await some.store.release([{ room: ROOM, afterMs: LATER, shutForMs: 60_000 }]);
     const one = some.start();
     await some.clock.runFor(1_000);
-    one.flow.endpoints.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'suspect', () => undefined);
+    one.flow.admit({ account: 'a', endpoint: ROOM, host: 'h' }, 'suspect', () => undefined);
     expect(some.clock.now() - (one.flow.endpoints.hungSince(ROOM) ?? 0)).toBe(61_000);
     await some.clock.runFor(3_000);
     expect(one.names).toEqual([]);
@@ -325,16 +340,14 @@ describe('a claim', () => {
 
   test('is over at its own time, though others were claimed since', async () => {
     await using some = new SomeDeliverers();
-    await some.store.put([aRow('one'), aRow('two', { to: aTarget('two') })]);
-    const lost: string[] = [];
-    const rooms = new ClaimedRooms({ store: some.store, clock: some.clock, onLost: (room) => void lost.push(room) });
-    await rooms.claim({ kind: 'named', rooms: [ROOM] });
+    const { rooms, claim } = roomsOf(some);
+    claim(ROOM);
     await some.clock.runFor(1_000);
-    await rooms.claim({ kind: 'named', rooms: [roomOf(aTarget('two'))] });
+    claim(roomOf(aTarget('two')));
     some.clock.skipTo(CLAIM_MS);
     rooms.expire();
-    expect(lost).toEqual([ROOM]);
-    rooms.close();
+    expect([...rooms.all()].map(({ room }) => room)).toEqual([roomOf(aTarget('two'))]);
+    expect(rooms.claimsEndAt).toBe(CLAIM_MS + 1_000);
   });
 
   test('is none of a process that hears of it when it is over', async () => {
@@ -355,38 +368,28 @@ describe('a claim', () => {
 
   test('is given up with the room, though no answer comes: another process may have that by then', async () => {
     await using some = new SomeDeliverers();
-    await some.store.put([aRow('one')]);
     const release = () => Promise.reject(new Unavailable('postgres', () => Promise.resolve()));
-    const rooms = new ClaimedRooms({ store: { ...some.store, release }, clock: some.clock, onLost: () => undefined });
-    await rooms.claim({ kind: 'named', rooms: [ROOM] });
-    expect(rooms.get(ROOM)).toBeDefined();
-    await expect(rooms.release([{ room: ROOM }])).rejects.toThrow(Unavailable);
-    expect(rooms.get(ROOM)).toBeUndefined();
-    rooms.close();
+    const one = some.start({ store: { ...some.waiting.storeFor('one'), release } });
+    await some.store.put([aRow('one')]);
+    await some.clock.runFor(500);
+    expect(one.flow.figures().claimed).toBe(1);
+    one.taken.get('one')?.acknowledge();
+    await some.clock.runFor(2_500);
+    expect(one.flow.figures().claimed).toBe(0);
   });
 
   test('stays where the answer of an older renewal comes late', async () => {
     await using some = new SomeDeliverers();
-    await some.store.put([aRow('one')]);
-    const lost: string[] = [];
-    const answered = Promise.withResolvers<void>();
-    const renew: typeof some.store.renew = async (asked) => {
-      const renewed = await some.store.renew(asked);
-      await answered.promise;
-      return renewed;
-    };
-    const onLost = (room: string) => void lost.push(room);
-    const rooms = new ClaimedRooms({ store: { ...some.store, renew }, clock: some.clock, onLost });
-    const claim = () => rooms.claim({ kind: 'named', rooms: [ROOM] });
-    await claim();
+    const { rooms, claim } = roomsOf(some);
+    claim(ROOM);
     await some.clock.runFor(CLAIM_MS - 1);
-    const renewing = rooms.renew();
+    const [asked, askedAt] = [rooms.toRenew(), some.clock.now()];
     await some.clock.runFor(1);
-    const [again] = await claim();
-    answered.resolve();
-    await renewing;
-    expect([lost, rooms.get(ROOM)]).toEqual([[ROOM], again]);
-    rooms.close();
+    rooms.expire();
+    claim(ROOM);
+    const again = rooms.get(ROOM);
+    rooms.renewed(asked, [], askedAt);
+    expect(rooms.get(ROOM)).toBe(again);
   });
 
   test('is kept however long it takes to sum up what waits', async () => {
