@@ -215,8 +215,7 @@ describe('deliverers that share a waiting room', () => {
     const begun = (endpoint: string) => {
       let count = 0;
       const key = { account: TARGET.account, endpoint, host: endpoint };
-      for (const _ of numbered(10))
-        one.flow.admit(key, 'by hand', ({ kind }) => (count += Number(kind === 'granted')));
+      for (const _ of numbered(10)) one.flow.admit(key, 'by hand', ({ kind }) => (count += Number(kind === 'granted')));
       return count;
     };
     expect([begun(ROOM), begun('other')]).toEqual([4, 1]);

@@ -9,12 +9,15 @@ import { dropReason, holdOf } from '../deliver.ts';
 import type { DeliveryTarget, FindTargets } from '../find-target.ts';
 import { roomOf } from './endpoint.ts';
 import type { Endpoints } from './endpoints.ts';
-import type { PlannedRead, Room, RoomsStep, RowInHand, Rooms } from './rooms.ts';
+import type { PlannedRead, Reads } from './reads.ts';
+import type { Rooms, RoomsStep } from './rooms.ts';
+import type { RowInHand } from './rows-in-hand.ts';
 
 export type DrainOptions = {
   store: WaitingStore;
   endpoints: Endpoints;
   rooms: Rooms;
+  reads: Reads;
   broker: Pick<Broker, 'state' | 'onState'>;
   findTargets: FindTargets;
   /** A held row is due, at the latest, at this age. */
@@ -69,7 +72,7 @@ export class Drain implements AsyncDisposable {
         this.#pauses.resume(reason);
         void this.#poll();
       },
-      inHand: () => rooms.count,
+      inHand: () => rooms.inHand.count,
     };
   }
 
@@ -142,9 +145,10 @@ export class Drain implements AsyncDisposable {
 
   /** When the rooms go on without another input. */
   get #roomsAt(): number {
-    const { claimsEndAt, lookAt, endAt } = this.#options.rooms;
+    const { rooms, reads } = this.#options;
     if (this.#consuming === undefined) return Infinity;
-    return Math.min(claimsEndAt, this.#working ? Infinity : lookAt, this.#isReading ? Infinity : endAt);
+    const { claimsEndAt, lookAt } = rooms;
+    return Math.min(claimsEndAt, this.#working ? Infinity : lookAt, this.#isReading ? Infinity : reads.endAt);
   }
 
   async #poll(): Promise<void> {
@@ -214,17 +218,17 @@ export class Drain implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const { rooms, store, clock, onTaken } = this.#options;
+    const { reads, store, clock, onTaken } = this.#options;
     this.#isReading = true;
-    let reads: PlannedRead[] = [];
+    let planned: PlannedRead[] = [];
     try {
       // All rooms that are checked at once are read together.
       await Promise.resolve();
-      for (reads = rooms.nextReads(); reads.length > 0; reads = rooms.nextReads()) {
+      for (planned = reads.next(); planned.length > 0; planned = reads.next()) {
         const beganAt = clock.now();
-        const found = await store.take(reads.map(({ wanted }) => wanted));
+        const found = await store.take(planned.map(({ wanted }) => wanted));
         let count = 0;
-        for (const row of rooms.taken(reads, found, clock.now() - beganAt)) {
+        for (const row of reads.taken(planned, found, clock.now() - beganAt)) {
           count += 1;
           this.#handOver(row);
         }
@@ -232,7 +236,7 @@ export class Drain implements AsyncDisposable {
         this.goOn();
       }
     } catch (error) {
-      rooms.notTaken(reads);
+      reads.notTaken(planned);
       this.#onFailed(error);
     } finally {
       this.#isReading = false;
@@ -306,8 +310,8 @@ export class Drain implements AsyncDisposable {
     if (to === room && hold === undefined) return;
     const held = hold && { ...hold, maxAgeMs };
     for (let moved = 1; moved > 0;) {
-      using _ = rooms.moves({ room, subscription });
-      const except = [...(rooms.get(room)?.rows.values() ?? [])];
+      using _ = rooms.inHand.moving({ room, subscription });
+      const except = [...rooms.inHand.of(room).values()];
       moved = await store.move({ from: room, subscription, to, account, except, held });
     }
   }

@@ -5,7 +5,12 @@ import { gaugeOnDemand, type Metrics } from '@waybell/runtime/metrics';
 import { CapacityNotifier, PAUSE_MS } from './capacity-notifier.ts';
 import type { Admission, Demand, EndpointKey, RequestOrigin, WaitingOrigin } from './endpoint.ts';
 import type { EndRequest, KnownEndpoint, RequestEnd, RunningRequest, WaiterInHand } from './known-endpoint.ts';
-import { KnownEndpoints, type OtherDeliverers, type KnownEndpointsOptions, type PartialKey } from './known-endpoints.ts';
+import {
+  KnownEndpoints,
+  type OtherDeliverers,
+  type KnownEndpointsOptions,
+  type PartialKey,
+} from './known-endpoints.ts';
 import { hostLimits, Slots, type Shares, leaveQueue, SlotQueues } from './slots.ts';
 
 export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' | 'others'> & {
@@ -60,11 +65,7 @@ export class Endpoints {
   }
 
   /** Input: a delivery asks. Returns the answer; undefined: it waits in hand, and is told later. */
-  ask(
-    key: EndpointKey,
-    origin: RequestOrigin,
-    onAdmitted: (admission: Admission) => void,
-  ): Admission | undefined {
+  ask(key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void): Admission | undefined {
     const endpoint = this.touch(key);
     if (origin === 'suspect' && endpoint.hungSince !== undefined) return this.#refuse(endpoint);
     const patient = origin === 'suspect' ? 'fresh' : origin;
@@ -132,7 +133,9 @@ export class Endpoints {
     const endpoint = this.#known.get(name);
     if (endpoint === undefined) return;
     endpoint.beingPut = Math.max(0, endpoint.beingPut + by);
-    if (endpoint.beingPut === 0) this.#refresh(endpoint);
+    if (endpoint.beingPut > 0 || !endpoint.gotCapacity) return;
+    endpoint.gotCapacity = false;
+    this.effects.capacity.push(endpoint.key);
   }
 
   /** Returns how many deliveries to take now out of a room. If none, its capacity is among the effects once there is some. */
@@ -329,19 +332,21 @@ export class Endpoints {
   #notify(endpoint: KnownEndpoint): void {
     endpoint.awaitsCapacity = false;
     endpoint.wasNotified = true;
-    this.effects.capacity.push(endpoint.key);
+    // A read would miss the rows that are being put.
+    if (endpoint.beingPut > 0) endpoint.gotCapacity = true;
+    else this.effects.capacity.push(endpoint.key);
   }
 
   /** Notifies of capacity if that is awaited, puts the endpoint in the queue that it belongs to, and sets its alarm. */
   #refresh(endpoint: KnownEndpoint): void {
-    if (isAwaited(endpoint) && this.#demandOf(endpoint).rows > 0) this.#notify(endpoint);
+    if (endpoint.awaitsCapacity && this.#demandOf(endpoint).rows > 0) this.#notify(endpoint);
     this.#placeInQueue(endpoint);
   }
 
   #placeInQueue(endpoint: KnownEndpoint): void {
     const now = this.#now;
     if (endpoint.waiting.count > 0 && this.#mayBegin(endpoint)) this.#slotQueues.enqueue(endpoint, now);
-    else if (isAwaited(endpoint) && this.#demandOf(endpoint).lacksSlot) this.#notifier.enqueue(endpoint, now);
+    else if (endpoint.awaitsCapacity && this.#demandOf(endpoint).lacksSlot) this.#notifier.enqueue(endpoint, now);
     else leaveQueue(endpoint);
     this.#alarms.set(endpoint, endpoint.nextCheckAt(now));
   }
@@ -361,10 +366,6 @@ const REFUSED = {
 /** Whether the delivery had no attempt yet, as far as is known here. */
 function isNew(origin: WaitingOrigin): boolean {
   return origin === 'fresh' || origin === 'waited';
-}
-
-function isAwaited({ awaitsCapacity, beingPut }: KnownEndpoint): boolean {
-  return awaitsCapacity && beingPut === 0;
 }
 
 const MOST_ROWS = 64;

@@ -25,6 +25,7 @@ import { Drain } from './drain.ts';
 import type { Admit } from './endpoint.ts';
 import { Endpoints, type EndpointsOptions } from './endpoints.ts';
 import type { EndRequest } from './known-endpoint.ts';
+import { Reads } from './reads.ts';
 import { Rooms } from './rooms.ts';
 
 export type FlowOptions = {
@@ -77,7 +78,8 @@ export class Flow {
     this.#rooms = new Rooms({ ...options, endpoints: this.endpoints });
     this.#puts = new PutDeliveries(options);
     this.#limits = new KeepLimits(options);
-    this.#drain = new Drain({ ...options, endpoints: this.endpoints, rooms: this.#rooms });
+    const reads = new Reads({ ...options, endpoints: this.endpoints }, this.#rooms);
+    this.#drain = new Drain({ ...options, endpoints: this.endpoints, rooms: this.#rooms, reads });
     const every = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     this.#timed = [

@@ -165,8 +165,9 @@ export class KnownEndpoint implements LimitShare {
   wasNotified = false;
   /** This process has claimed its room. */
   isClaimed = false;
-  /** Number of its rows being put: its room is not read meanwhile, which might miss them. */
+  /** Number of its rows being put, and whether its room is to be notified once they are. */
   beingPut = 0;
+  gotCapacity = false;
   touchedAt = 0;
   /** When it is to be checked; see `Alarms`. */
   alarmAt = Infinity;
@@ -259,7 +260,6 @@ export class KnownEndpoint implements LimitShare {
   /** Another process found it to hang: it does, unless a request that began since was answered here. */
   foundToHang(since: number): void {
     this.#hang(since);
-    this.probeSoon();
   }
 
   /** Takes a new endpoint for quick, as its host answers others quickly. */
