@@ -93,8 +93,8 @@ export class Drain implements AsyncDisposable {
       rooms.isPaused = this.#pauses.isPaused || broker.state() !== 'writable';
       this.expire();
       this.#working ??= this.#work();
-      if (!this.#isReading) void this.#read();
-      if (!this.#isScanning) void this.#scanAll();
+      if (!this.#isReading && rooms.toCheck.size + rooms.endings.length > 0) void this.#read();
+      if (!this.#isScanning && rooms.toScan.size > 0) void this.#scanAll();
     }
     this.carryOut();
   }
@@ -103,6 +103,7 @@ export class Drain implements AsyncDisposable {
   expire(): void {
     const { rooms } = this.#options;
     rooms.expire();
+    if (rooms.cut.length === 0) return;
     for (const { source } of rooms.cut.splice(0)) if (source !== undefined) this.#consuming?.onCut(source);
   }
 

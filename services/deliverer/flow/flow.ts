@@ -107,7 +107,7 @@ export class Flow {
       admit: this.admit,
       retain: this.#puts.retain,
       onMoved: (room) => {
-        this.#rooms.toScan(room);
+        this.#rooms.rowsMoved(room);
         this.#drain.goOn();
       },
     };

@@ -98,6 +98,8 @@ export class Rooms {
   readonly cut: RowInHand[] = [];
   /** Rooms to read from or to leave. */
   readonly toCheck = new Set<Room>();
+  /** Rooms whose rows are to be looked through. */
+  readonly toScan = new Set<Room>();
   /** Rows to end, one room after the other. */
   endings: Ending[] = [];
   readonly #options: RoomsOptions;
@@ -105,7 +107,6 @@ export class Rooms {
   /** Rooms to claim by name as soon as possible. */
   readonly #wanted = new Set<string>();
   readonly #leaving = new Set<Room>();
-  readonly #toScan = new Set<Room>();
   /** Rooms whose scan is to be noted. */
   readonly #toNote = new Set<Room>();
   #handled: RowInHand[] = [];
@@ -229,8 +230,8 @@ export class Rooms {
     if (this.#areMoreShut) this.#lookSoon();
   }
 
-  /** A row of a room has moved, or lost its target. */
-  toScan(name: string): void {
+  /** A row of a room was found to have moved, or to have lost its target. */
+  rowsMoved(name: string): void {
     const room = this.#rooms.get(name);
     if (room !== undefined) this.#scan(room, true);
   }
@@ -305,9 +306,9 @@ export class Rooms {
 
   /** Returns a room whose rows are to be looked through. */
   nextScan(): Room | undefined {
-    for (const room of this.#toScan) {
+    for (const room of this.toScan) {
       const { changes, overBefore, scan } = room;
-      this.#toScan.delete(room);
+      this.toScan.delete(room);
       if (scan === undefined) continue;
       scan.seen = { changes, ...(overBefore !== undefined && { overBefore }) };
       return room;
@@ -394,7 +395,7 @@ export class Rooms {
 
   #remove(room: Room): void {
     this.#rooms.delete(room.room);
-    for (const rooms of [this.toCheck, this.#leaving, this.#toScan, this.#toNote]) rooms.delete(room);
+    for (const rooms of [this.toCheck, this.#leaving, this.toScan, this.#toNote]) rooms.delete(room);
     this.endings = this.endings.filter((ending) => ending.room !== room);
     this.#options.endpoints.unclaimed(room.room);
   }
@@ -438,7 +439,7 @@ export class Rooms {
   #scan(room: Room, isChanged: boolean): void {
     if (room.scan !== undefined || room.leaving !== undefined) return;
     room.scan = { isChanged, seen: { changes: room.changes }, isLookedThrough: false };
-    this.#toScan.add(room);
+    this.toScan.add(room);
   }
 
   #endScan(room: Room): void {
