@@ -156,8 +156,9 @@ export class Reads {
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
-      if (left > 0 || isInHand) room.after = row;
-      if (left === 0 || isInHand) continue;
+      if (left === 0 && !isInHand) break;
+      room.after = row;
+      if (isInHand) continue;
       left -= 1;
       yield inHand.add(row, how);
       if (!this.#rooms.isOwn(room)) return;

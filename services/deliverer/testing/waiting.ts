@@ -5,6 +5,7 @@ import type { WaitingStore } from '@waybell/line/waiting-room/waiting-store';
 import { sleepOn, type Clock } from '@waybell/runtime/clock';
 import { TurnedClock } from '@waybell/runtime/turned-clock';
 import { silentLog } from '@waybell/runtime/testing/patience';
+import { Unavailable } from '@waybell/runtime/unavailable';
 import { endpointKey } from '../flow/endpoint.ts';
 import type { DeliveryTarget, KnownTarget } from '../find-target.ts';
 import { Flow, type FlowOptions } from '../flow/flow.ts';
@@ -53,23 +54,36 @@ export class SomeDeliverers implements AsyncDisposable {
   readonly store: WaitingStore = this.waiting.storeFor('the test');
   findTarget: (subscription: string) => KnownTarget = () => TARGET;
   living = 0;
-  readonly #inHand = new Set<string>();
-  /** Names of rows that were taken while they were in hand. */
+  /** How long the store takes to answer; what goes away meanwhile has done what it was asked for, and does not say so. */
+  lateMs = 0;
+  readonly #takers = new Map<string, ADeliverer>();
+  /** Names of rows that were taken while another had them in hand, by its own clock if that ran, or that one used after another took them. */
   readonly twice: string[] = [];
   readonly all: ADeliverer[] = [];
 
   /** Starts one more. */
-  start(what: Partial<FlowOptions> & { answers?: Answers; slots?: number } = {}): ADeliverer {
+  start(what: Partial<FlowOptions> & { answers?: Answers; handle?: Handle; slots?: number } = {}): ADeliverer {
     const started = new ADeliverer(this, what);
     this.all.push(started);
     return started;
   }
 
-  /** Notes that a row is in hand. Returns what notes that it is not any more. */
-  takes(name: string): () => void {
-    if (this.#inHand.has(name)) this.twice.push(name);
-    this.#inHand.add(name);
-    return () => void this.#inHand.delete(name);
+  /** Notes that a row is in hand of one. */
+  takes(name: string, one: ADeliverer): void {
+    const before = this.#takers.get(name);
+    if (before !== undefined && !before.isFrozen && before.inHand.has(name)) this.twice.push(name);
+    this.#takers.set(name, one);
+  }
+
+  /** Notes that one acts for a row that it has in hand. */
+  uses(name: string, one: ADeliverer): void {
+    if (this.#takers.get(name) !== one) this.twice.push(name);
+  }
+
+  /** Resolves when the store has answered. */
+  async answersLate(): Promise<void> {
+    await this.clock.sleep(this.lateMs / 2);
+    if (this.waiting.isAway) throw new Unavailable('postgres', () => Promise.resolve());
   }
 
   /** Names of rows that any has ever taken, each as often as it was. */
@@ -84,6 +98,9 @@ export class SomeDeliverers implements AsyncDisposable {
     await stopped;
   }
 }
+
+/** Handles a row that was taken, in place of `Answers`. */
+export type Handle = (source: Source, name: string, one: ADeliverer) => void;
 
 const MUCH = { rows: 1_000_000, bytes: 2 ** 40 };
 
@@ -100,7 +117,9 @@ export class ADeliverer {
   state: BrokerState = 'writable';
   readonly consumer: ReturnType<Flow['tools']['takeRows']>;
   readonly #some: SomeDeliverers;
-  readonly #ends = new Map<string, () => void>();
+  /** Names of the rows in hand. */
+  readonly inHand = new Set<string>();
+  readonly clock: Clock;
   readonly #answers: Answers | undefined;
   readonly #listeners: ((state: BrokerState) => void)[] = [];
   #thawed: (() => void)[] = [];
@@ -109,10 +128,11 @@ export class ADeliverer {
 
   constructor(
     some: SomeDeliverers,
-    { answers, slots = ENDPOINTS.slots, ...what }: Parameters<SomeDeliverers['start']>[0] & object,
+    { answers, handle, slots = ENDPOINTS.slots, ...what }: Parameters<SomeDeliverers['start']>[0] & object,
   ) {
     this.#some = some;
     this.#answers = answers;
+    this.clock = this.#clock();
     some.living += 1;
     this.flow = new Flow({
       endpoints: { ...ENDPOINTS, slots },
@@ -128,7 +148,7 @@ export class ADeliverer {
       } as unknown as FlowOptions['broker'],
       findTargets: async (guids) => guids.map((guid) => some.findTarget(guid)),
       log: silentLog,
-      clock: this.#clock(),
+      clock: this.clock,
       now: some.clock.now,
       ...what,
     });
@@ -137,17 +157,23 @@ export class ADeliverer {
         const name = nameOf(source);
         this.names.push(name);
         this.taken.set(name, source);
-        this.#ends.set(name, some.takes(name));
-        if (this.#answers !== undefined) this.#handle(source, this.#answers);
+        some.takes(name, this);
+        this.inHand.add(name);
+        if (handle !== undefined) handle(source, name, this);
+        else if (this.#answers !== undefined) this.#handle(source, this.#answers);
       },
       onCut: (source) => {
         this.cut.push(nameOf(source));
-        this.#end(nameOf(source));
+        this.inHand.delete(nameOf(source));
       },
     });
   }
 
   /** Whether its process stands still: no timer of its runs, and no answer of its store comes. */
+  get isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
   set isFrozen(isFrozen: boolean) {
     this.#isFrozen = isFrozen;
     if (!isFrozen) for (const run of this.#thawed.splice(0)) run();
@@ -161,7 +187,17 @@ export class ADeliverer {
   /** Whether a row of that name is in hand, by its clock. */
   holds(name: string): boolean {
     this.flow.tools.expireClaims();
-    return this.#ends.has(name);
+    return this.inHand.has(name);
+  }
+
+  acknowledge(source: Source): void {
+    this.inHand.delete(nameOf(source));
+    source.acknowledge();
+  }
+
+  giveBack(source: Source): void {
+    this.inHand.delete(nameOf(source));
+    source.giveBack();
   }
 
   /** Ends as a process that is told to: takes no more, finishes what is in hand, and releases its rooms. */
@@ -182,24 +218,14 @@ export class ADeliverer {
     this.flow.admit(key, 'waited', (admission) => {
       if (admission.kind === 'full') {
         const row = { ...aRow(nameOf(source)), room, why: admission.why };
-        return void this.flow.tools.putDelivery({ kind: 'wait', row }).then(() => this.#acknowledge(source));
+        return void this.flow.tools.putDelivery({ kind: 'wait', row }).then(() => this.acknowledge(source));
       }
       const { afterMs, isHung = false } = answers(room);
       this.#some.clock.after(afterMs, () => {
         admission.end(isHung ? 'hung' : 'quick');
-        this.#acknowledge(source);
+        this.acknowledge(source);
       });
     });
-  }
-
-  #acknowledge(source: Source): void {
-    this.#end(nameOf(source));
-    source.acknowledge();
-  }
-
-  #end(name: string): void {
-    this.#ends.get(name)?.();
-    this.#ends.delete(name);
   }
 
   #clock(): Clock {
@@ -218,8 +244,10 @@ export class ADeliverer {
         (of, name: keyof WaitingStore) =>
         async (...args: never[]) => {
           this.asked.set(name, (this.asked.get(name) ?? 0) + 1);
+          if (this.#some.lateMs > 0) await this.#some.clock.sleep(this.#some.lateMs / 2);
           // Each function takes its own arguments.
           const answer = await (of[name] as (...given: never[]) => Promise<unknown>)(...args);
+          if (this.#some.lateMs > 0) await this.#some.answersLate();
           await this.#whenThawed();
           return answer;
         },
