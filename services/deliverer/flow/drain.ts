@@ -191,26 +191,10 @@ export class Drain implements AsyncDisposable {
       case 'settle':
         await store.settle(step.rows);
         return rooms.settled(step.rows);
-      case 'release': {
-        let isAway = true;
-        try {
-          await store.release(step.rooms);
-          isAway = false;
-        } finally {
-          rooms.released(step.rooms, { isAway });
-        }
-        return;
-      }
-      case 'note': {
-        let isAway = true;
-        try {
-          await store.noteScanned(step.room.room, step.seen);
-          isAway = false;
-        } finally {
-          rooms.noted(step.room, { isAway });
-        }
-        return;
-      }
+      case 'release':
+        return whenAnswered(store.release(step.rooms), (how) => rooms.released(step.rooms, how));
+      case 'note':
+        return whenAnswered(store.noteScanned(step.room.room, step.seen), (how) => rooms.noted(step.room, how));
       case 'claim': {
         const askedAt = clock.now();
         return rooms.claimed(await store.claim(step.claim), { claim: step.claim, askedAt });
@@ -315,5 +299,16 @@ export class Drain implements AsyncDisposable {
       const except = [...rooms.inHand.of(room).values()];
       moved = await store.move({ from: room, subscription, to, account, except, held });
     }
+  }
+}
+
+/** Also tells where there is no answer, and passes on the error. */
+async function whenAnswered(asked: Promise<unknown>, tell: (how: { isAway: boolean }) => void): Promise<void> {
+  let isAway = true;
+  try {
+    await asked;
+    isAway = false;
+  } finally {
+    tell({ isAway });
   }
 }

@@ -66,7 +66,7 @@ export class Endpoints {
 
   /** Input: a delivery asks. Returns the answer; undefined: it waits in hand, and is told later. */
   ask(key: EndpointKey, origin: RequestOrigin, onAdmitted: (admission: Admission) => void): Admission | undefined {
-    const endpoint = this.touch(key);
+    const endpoint = this.#touch(key);
     if (origin === 'suspect' && endpoint.hungSince !== undefined) return this.#refuse(endpoint);
     const patient = origin === 'suspect' ? 'fresh' : origin;
     if (this.#isResting(endpoint) && isNew(patient)) return this.#refuse(endpoint);
@@ -113,7 +113,9 @@ export class Endpoints {
 
   /** Input: this process has claimed an endpoint's room. `hungSince`: as the last one that had it knew. */
   claimed(key: PartialKey, hungSince: number | undefined): void {
-    const endpoint = this.touch(key);
+    // The last one that had the room knows better than what was read of all.
+    if (hungSince === undefined) this.others.hungSince.delete(key.endpoint);
+    const endpoint = this.#touch(key);
     endpoint.isClaimed = true;
     endpoint.account.claims += 1;
     if (hungSince !== undefined) endpoint.foundToHang(hungSince);
@@ -140,7 +142,7 @@ export class Endpoints {
 
   /** Returns how many deliveries to take now out of a room. If none, its capacity is among the effects once there is some. */
   demand(key: PartialKey): Demand {
-    const endpoint = this.touch(key);
+    const endpoint = this.#touch(key);
     const demand = this.#demandOf(endpoint);
     endpoint.awaitsCapacity = demand.rows === 0;
     this.#refresh(endpoint);
@@ -184,7 +186,7 @@ export class Endpoints {
   }
 
   /** The endpoint, made known if it is not. */
-  touch(key: PartialKey): KnownEndpoint {
+  #touch(key: PartialKey): KnownEndpoint {
     const endpoint = this.#known.touch(key, this.#now);
     if (this.#detectSilence(endpoint)) this.#check(endpoint);
     return endpoint;

@@ -18,7 +18,7 @@ export type KnownEndpointsOptions = WindowLimits & {
 export type OtherDeliverers = {
   share: number;
   /** Endpoints that someone found to hang, and since when, by the clock. Only for those that this process does not know. */
-  hungSince: ReadonlyMap<string, number>;
+  hungSince: Map<string, number>;
 };
 
 /** A caller that takes from an endpoint's room need not know its host. */
