@@ -371,6 +371,27 @@ describe('room', () => {
     expect(some.notified).toEqual([one.endpoint]);
   });
 
+  test('is told to a room whose rows are being put once they are put', async () => {
+    const some = new SomeEndpoints({ maxInHandEach: 1 });
+    const putting = async (by: 1 | -1) => {
+      some.alone.does((state) => state.putting(one.endpoint, by));
+      await settled();
+    };
+    const ends = await some.begin(one, 4);
+    void some.admit(one);
+    expect(await some.told(one)).toBe('full');
+    await putting(1);
+    await putting(1);
+    ends[0]?.('quick');
+    await putting(-1);
+    expect(some.notified).toEqual([]);
+    await putting(-1);
+    expect(some.notified).toEqual([one.endpoint]);
+    await putting(1);
+    await putting(-1);
+    expect(some.notified).toHaveLength(1);
+  });
+
   test('of a share is told in turn to as many as there are places, and to the next where none makes use of it', async () => {
     const some = new SomeEndpoints({ slots: 10 });
     const end = await some.begun(some.knownHung(keyOf('blocker')));

@@ -71,6 +71,13 @@ const stranger = fc.record({
   answers: fc.tuple(fc.record({ is: some<Answer>('slow', 'slow', 'hangs'), forMs: fc.constant(40_000) })),
 });
 
+/** Another, that answers slowly for long. */
+const slow = fc.record({
+  account: fc.nat({ max: 99 }),
+  limitMs: fc.constant(30_000),
+  answers: fc.constant([{ is: 'slow' as const, forMs: 40_000 }]),
+});
+
 type Happens = { pauses?: number[]; endpoints: fc.Arbitrary<EndpointPlan[]>; of: fc.Arbitrary<Happening>[] };
 /** `pauses`: between what happens, in milliseconds. */
 const worlds = ({ pauses = [0, 0, 10, 300, 2_000, 7_000], endpoints, of }: Happens) =>
@@ -140,14 +147,17 @@ describe('whatever happens meanwhile,', () => {
   });
 
   test('endpoints of each kind, and all together, hold no more than their share of the slots, also while rows come from rooms', async () => {
-    await law(
-      worlds({
-        pauses: [0, 0, 10, 1_000],
-        endpoints: fc.array(fc.oneof(endpoint, stranger, stranger), { minLength: 8, maxLength: 12 }),
-        of: [rows, rows, rows, asks, away, blocked, starts],
-      }),
-      (world) => world.seen.overShares,
-    );
+    const strangers = worlds({
+      pauses: [0, 0, 10, 1_000],
+      endpoints: fc.array(fc.oneof(endpoint, stranger, stranger), { minLength: 8, maxLength: 12 }),
+      of: [rows, rows, rows, asks, away, blocked, starts],
+    });
+    const slowOnes = worlds({
+      pauses: [300, 1_000, 2_000],
+      endpoints: fc.array(slow, { minLength: 10, maxLength: 12 }),
+      of: [rows, rows, rows, asks],
+    });
+    await law(fc.oneof(strangers, strangers, strangers, slowOnes), (world) => world.seen.overShares);
   });
 
   test('no row is in hand of two by their own clocks, none is used by one that lost it, and what is cut is attempted by another', async () => {

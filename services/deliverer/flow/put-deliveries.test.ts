@@ -12,7 +12,7 @@ function setUp() {
   const one = some.start({ store: { ...store, put: (rows) => puts.put(rows) } });
   const { published, flow } = one;
   const deliveries = { put: flow.tools.putDelivery, retain: flow.rules.retain, isAway: () => flow.figures().isAway };
-  return { clock, waiting, published, deliveries, puts };
+  return { clock, waiting, store, published, deliveries, puts, one };
 }
 
 describe('what is to wait for its endpoint', () => {
@@ -71,5 +71,27 @@ describe('what is to wait for its endpoint', () => {
     waiting.isAway = false;
     await clock.runFor(1_000);
     expect(await deliveries.retain({ ...row, id: 'one 2' })).toBe(false);
+  });
+
+  test('is taken at once where its endpoint got room while it was being put', async () => {
+    const { clock, store, deliveries, puts, one } = setUp();
+    const { account, room } = waits().row;
+    const end = await new Promise<() => void>((resolve) =>
+      one.flow.admit({ account, endpoint: room, host: 'h' }, 'suspect', (admission) => {
+        if (admission.kind === 'granted') resolve(() => admission.end('quick'));
+      }),
+    );
+    await clock.runFor(1_100);
+    one.flow.admit({ account, endpoint: room, host: 'h' }, 'fresh', () => undefined);
+    puts.put = async (rows) => {
+      await clock.sleep(100);
+      return store.put(rows);
+    };
+    const put = deliveries.put(waits());
+    await clock.runFor(50);
+    end();
+    await clock.runFor(60);
+    await put;
+    expect(one.names).toEqual(['one']);
   });
 });
