@@ -113,10 +113,17 @@ const outages = worlds({
   pauses: [10, 300, 1_500, 5_000],
   ...happen(rows, rows, fc.record({ kind: fc.constant('away' as const), forMs: fc.constantFrom(500, 5_000) })),
 });
+/** Little comes from rooms: what waits in hand is woken by its endpoint alone. */
+const byHand = worlds({
+  pauses: [300, 2_000, 7_000],
+  endpoints: fc.array(endpoint, { minLength: 1, maxLength: 2 }),
+  of: [asks.map((what) => ({ ...what, origin: 'by hand' as const, count: 1 }))],
+});
 const anything = fc.oneof(
   worlds(happen(rows, rows, asks, asks, away, blocked, late, freezes, leaves, starts)),
   lossy,
   outages,
+  byHand,
 );
 
 /** Has some worlds live until all is well, and checks each. */
