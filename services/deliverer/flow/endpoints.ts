@@ -401,24 +401,30 @@ class Alarms<T extends Alarmed> {
   readonly #heap = new Heap<{ readonly at: number; readonly alarmed: T }>((one, other) => one.at < other.at);
 
   get nextAt(): number {
-    return this.#heap.first?.at ?? Infinity;
+    return this.#first?.at ?? Infinity;
   }
 
-  /** Has `due` return it then, or earlier if that was set before. */
+  /** Has `due` return it then, or earlier if that was set before; Infinity: not at all. */
   set(alarmed: T, at: number): void {
-    if (alarmed.alarmAt <= at) return;
+    if (at !== Infinity && alarmed.alarmAt <= at) return;
     alarmed.alarmAt = at;
-    this.#heap.push({ at, alarmed });
+    if (at !== Infinity) this.#heap.push({ at, alarmed });
   }
 
   /** Removes and returns one whose time has come. */
   due(now: number): T | undefined {
-    for (let { first } = this.#heap; first !== undefined && first.at <= now; { first } = this.#heap) {
+    const first = this.#first;
+    if (first === undefined || first.at > now) return undefined;
+    this.#heap.pop();
+    first.alarmed.alarmAt = Infinity;
+    return first.alarmed;
+  }
+
+  /** Without those that were taken back, or set earlier since. */
+  get #first(): { readonly at: number; readonly alarmed: T } | undefined {
+    for (let { first } = this.#heap; first !== undefined; { first } = this.#heap) {
+      if (first.at === first.alarmed.alarmAt) return first;
       this.#heap.pop();
-      // Else it was set earlier since, and has been returned.
-      if (first.at !== first.alarmed.alarmAt) continue;
-      first.alarmed.alarmAt = Infinity;
-      return first.alarmed;
     }
     return undefined;
   }
