@@ -28,7 +28,7 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
 type EndpointsParts = { clock: Pick<Clock, 'now'>; end: EndRequest };
 
 /** Deliveries in hand whose turn has come, or who wait no more. */
-type Told = { waiter: WaiterInHand; admission: Admission };
+type ToldWaiter = { waiter: WaiterInHand; admission: Admission };
 
 /**
  * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. A state with inputs and
@@ -36,10 +36,10 @@ type Told = { waiter: WaiterInHand; admission: Admission };
  * again at `nextAt`. See the picture in docs/decisions/0004-flow.md.
  */
 export class Endpoints {
-  /** What other deliverers do, as last known. */
+  /** The other deliverers, as last known. */
   readonly others: OtherDeliverers = { share: 1, hungSince: new Map() };
-  /** What the inputs have caused since it was last carried out: answers to deliveries in hand, and rooms that have capacity. */
-  readonly effects: { told: Told[]; capacity: string[] } = { told: [], capacity: [] };
+  /** Caused by inputs, and not carried out yet: answers to deliveries in hand, and rooms that have capacity. */
+  readonly effects: { told: ToldWaiter[]; capacity: string[] } = { told: [], capacity: [] };
   readonly #options: EndpointsOptions & EndpointsParts;
   readonly #known: KnownEndpoints;
   readonly #slots: Slots;
