@@ -108,7 +108,16 @@ const lossy = fc
     }),
   )
   .map(([begins, goesOn]) => ({ ...begins, happens: [...begins.happens, ...goesOn.happens] }));
-const anything = fc.oneof(worlds(happen(rows, rows, asks, asks, away, blocked, late, freezes, leaves, starts)), lossy);
+/** The store is away, but for no longer than a claim lasts, while rows are answered. */
+const outages = worlds({
+  pauses: [10, 300, 1_500, 5_000],
+  ...happen(rows, rows, fc.record({ kind: fc.constant('away' as const), forMs: fc.constantFrom(500, 5_000) })),
+});
+const anything = fc.oneof(
+  worlds(happen(rows, rows, asks, asks, away, blocked, late, freezes, leaves, starts)),
+  lossy,
+  outages,
+);
 
 /** Has some worlds live until all is well, and checks each. */
 const expectLaw = (plans: fc.Arbitrary<WorldPlan>, check: (world: FlowWorld) => unknown[]) =>
