@@ -108,7 +108,8 @@ export function asWaited({ room, content, why, isForgotten }: TakenRow, how: How
   };
 }
 
-type HowTaken = { crashes: number; isOverLimit: boolean };
+/** `crashes`: of its room, if these are many. `isOverLimit`: it ends, as its account has too many that wait. */
+export type HowTaken = { crashes: number; isOverLimit: boolean };
 
 /** Reads a member of a batch, or a delivery that waited. Rejects any other message, and one that this version cannot read. */
 export function readDelivery(message: Message): Delivery | Rejection {

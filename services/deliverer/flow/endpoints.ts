@@ -28,7 +28,7 @@ export type EndpointsOptions = Omit<KnownEndpointsOptions, 'startSize' | 'host' 
 type EndpointsParts = { clock: Pick<Clock, 'now'>; end: EndRequest };
 
 /** Deliveries in hand whose turn has come, or who wait no more. */
-type Told = { waiter: WaiterInHand; admission: Admission };
+type ToldWaiter = { waiter: WaiterInHand; admission: Admission };
 
 /**
  * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. A state with inputs and
@@ -36,10 +36,10 @@ type Told = { waiter: WaiterInHand; admission: Admission };
  * again at `nextAt`. See the picture in docs/decisions/0004-flow.md.
  */
 export class Endpoints {
-  /** What other deliverers do, as last known. */
+  /** The other deliverers, as last known. */
   readonly others: OtherDeliverers = { share: 1, hungSince: new Map() };
-  /** What the inputs have caused since it was last carried out: answers to deliveries in hand, and rooms that have capacity. */
-  readonly effects: { told: Told[]; capacity: string[] } = { told: [], capacity: [] };
+  /** Caused by inputs, and not carried out yet: answers to deliveries in hand, and rooms that have capacity. */
+  readonly effects: { told: ToldWaiter[]; capacity: string[] } = { told: [], capacity: [] };
   readonly #options: EndpointsOptions & EndpointsParts;
   readonly #known: KnownEndpoints;
   readonly #slots: Slots;
@@ -401,24 +401,30 @@ class Alarms<T extends Alarmed> {
   readonly #heap = new Heap<{ readonly at: number; readonly alarmed: T }>((one, other) => one.at < other.at);
 
   get nextAt(): number {
-    return this.#heap.first?.at ?? Infinity;
+    return this.#first?.at ?? Infinity;
   }
 
-  /** Has `due` return it then, or earlier if that was set before. */
+  /** Has `due` return it then, or earlier if that was set before; Infinity: not at all. */
   set(alarmed: T, at: number): void {
-    if (alarmed.alarmAt <= at) return;
+    if (at !== Infinity && alarmed.alarmAt <= at) return;
     alarmed.alarmAt = at;
-    this.#heap.push({ at, alarmed });
+    if (at !== Infinity) this.#heap.push({ at, alarmed });
   }
 
   /** Removes and returns one whose time has come. */
   due(now: number): T | undefined {
-    for (let { first } = this.#heap; first !== undefined && first.at <= now; { first } = this.#heap) {
+    const first = this.#first;
+    if (first === undefined || first.at > now) return undefined;
+    this.#heap.pop();
+    first.alarmed.alarmAt = Infinity;
+    return first.alarmed;
+  }
+
+  /** Without those that were taken back, or set earlier since. */
+  get #first(): { readonly at: number; readonly alarmed: T } | undefined {
+    for (let { first } = this.#heap; first !== undefined; { first } = this.#heap) {
+      if (first.at === first.alarmed.alarmAt) return first;
       this.#heap.pop();
-      // Else it was set earlier since, and has been returned.
-      if (first.at !== first.alarmed.alarmAt) continue;
-      first.alarmed.alarmAt = Infinity;
-      return first.alarmed;
     }
     return undefined;
   }

@@ -127,7 +127,7 @@ const anything = fc.oneof(
 );
 
 /** Has some worlds live until all is well, and checks each. */
-const law = (plans: fc.Arbitrary<WorldPlan>, check: (world: FlowWorld) => unknown[]) =>
+const expectLaw = (plans: fc.Arbitrary<WorldPlan>, check: (world: FlowWorld) => unknown[]) =>
   expect(
     fc.assert(
       fc.asyncProperty(plans, async (plan) => {
@@ -142,11 +142,11 @@ const law = (plans: fc.Arbitrary<WorldPlan>, check: (world: FlowWorld) => unknow
 
 describe('whatever happens to deliverers that share waiting rooms, once all is well', () => {
   test('no slot is used, nothing is in hand, and no room is claimed', async () => {
-    await law(anything, (world) => [...world.held(), ...world.lost()]);
+    await expectLaw(anything, (world) => [...world.held(), ...world.lost()]);
   });
 
   test('every delivery that asked was answered, once, and every row was taken and its delivery answered in bounded time', async () => {
-    await law(anything, (world) => [...world.left, ...world.unanswered, ...world.seen.answeredTwice]);
+    await expectLaw(anything, (world) => [...world.left, ...world.unanswered, ...world.seen.answeredTwice]);
   });
 });
 
@@ -155,7 +155,7 @@ describe('whatever happens meanwhile,', () => {
   // that waits again, came later or was cut may be later.
   test('a row goes after all older ones of its room that have waited there for two seconds', async () => {
     let compared = 0;
-    await law(worlds(happen(rows, rows, rows, asks, away, blocked, leaves, starts)), (world) => {
+    await expectLaw(worlds(happen(rows, rows, rows, asks, away, blocked, leaves, starts)), (world) => {
       compared += world.compared;
       return world.seen.outOfOrder;
     });
@@ -173,12 +173,12 @@ describe('whatever happens meanwhile,', () => {
       endpoints: fc.array(slow, { minLength: 10, maxLength: 12 }),
       of: [rows, rows, rows, asks],
     });
-    await law(fc.oneof(strangers, strangers, strangers, slowOnes), (world) => world.seen.overShares);
+    await expectLaw(fc.oneof(strangers, strangers, strangers, slowOnes), (world) => world.seen.overShares);
   });
 
   test('no row is in hand of two by their own clocks, none is used by one that lost it, and what is cut is attempted by another', async () => {
     let cut = 0;
-    await law(lossy, ({ some: { all, twice }, delivered }) => {
+    await expectLaw(lossy, ({ some: { all, twice }, delivered }) => {
       const lost = all.flatMap((each) => each.cut);
       cut += lost.length;
       return [...twice, ...lost.filter((name) => !delivered.has(name))];

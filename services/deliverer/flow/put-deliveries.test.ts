@@ -75,7 +75,7 @@ describe('what is to wait for its endpoint', () => {
 
   test('is taken at once where its endpoint got room while it was being put', async () => {
     const { clock, store, deliveries, puts, one } = setUp();
-    const { account, room } = waits().row;
+    const { account = '', room } = waits().row;
     const end = await new Promise<() => void>((resolve) =>
       one.flow.admit({ account, endpoint: room, host: 'h' }, 'suspect', (admission) => {
         if (admission.kind === 'granted') resolve(() => admission.end('quick'));

@@ -7,7 +7,7 @@ import {
   type TakenRow,
   type TakenRows,
 } from '@waybell/line/waiting-room/waiting-store';
-import type { Ending, Room, Rooms, RoomsOptions } from './rooms.ts';
+import type { Ending, RoomInHand, Rooms, RoomsOptions } from './rooms.ts';
 import type { RowInHand } from './rows-in-hand.ts';
 
 /** Rows in hand for one endpoint, at most: those under way, and as many that wait. */
@@ -25,10 +25,10 @@ const LACKING_PAUSE_MS = 1_000;
 const END_PAUSE_MS = 32;
 const END_PAUSE_AFTER_FAILURE_MS = 1_000;
 
-export type PlannedRead = { wanted: RowsWanted; room: Room; rows: number; isRestart: boolean; ending?: Ending };
+export type PlannedRead = { wanted: RowsWanted; room: RoomInHand; rows: number; isRestart: boolean; ending?: Ending };
 
-/** What a read found and is still there; `gone`: number of the rest; `last`: of all. */
-type Found = { rows: TakenRow[]; gone: number; last: RowKey | undefined; isCut: boolean; tookMs: number };
+/** The rows that a read found and that are still there; `gone`: number of the rest; `last`: of all. */
+type ReadRows = { rows: TakenRow[]; gone: number; last: RowKey | undefined; isCut: boolean; tookMs: number };
 
 /**
  * What to read out of the claimed rooms: the oldest rows first, as many as each endpoint demands, of many rooms by one statement; and,
@@ -105,7 +105,7 @@ export class Reads {
   }
 
   /** Returns what to read of a room; undefined: nothing; `full`: no more rows may be in hand. */
-  #plan(room: Room, most: number): PlannedRead | 'full' | undefined {
+  #plan(room: RoomInHand, most: number): PlannedRead | 'full' | undefined {
     if (!this.#rooms.isOwn(room) || room.leaving !== undefined) return undefined;
     const capacity = this.#capacityOf(room);
     if (capacity <= 0) return undefined;
@@ -124,7 +124,7 @@ export class Reads {
   }
 
   /** How many rows its endpoint takes now. Leaves a room that takes none, once none is in hand. */
-  #capacityOf(room: Room): number {
+  #capacityOf(room: RoomInHand): number {
     const [rooms, now] = [this.#rooms, this.#now];
     if (rooms.isPaused || room.mustYield) {
       rooms.leaveIfIdle(room);
@@ -141,7 +141,7 @@ export class Reads {
     return 0;
   }
 
-  *#take({ room, rows: most, isRestart, wanted }: PlannedRead, found: Found): Generator<RowInHand> {
+  *#take({ room, rows: most, isRestart, wanted }: PlannedRead, found: ReadRows): Generator<RowInHand> {
     const { inHand, toCheck, isPaused } = this.#rooms;
     const { rows, gone, last, isCut, tookMs } = found;
     room.isAtEnd = rows.length + gone < wanted.limit && !isCut;
@@ -178,7 +178,7 @@ export class Reads {
     return { wanted, room, rows: MOST_ROWS, isRestart: false, ending };
   }
 
-  *#takeEnding(ending: Ending, { rows, gone }: Found): Generator<RowInHand> {
+  *#takeEnding(ending: Ending, { rows, gone }: ReadRows): Generator<RowInHand> {
     const { room, why } = ending;
     const { inHand, endings, isPaused } = this.#rooms;
     if (rows.length + gone === 0 && !isPaused) return this.#rooms.ended(ending);
@@ -194,6 +194,6 @@ export class Reads {
 }
 
 /** Spread evenly, as rooms are named by a hash. */
-function lackingPauseMs({ room }: Room): number {
+function lackingPauseMs({ room }: RoomInHand): number {
   return LACKING_PAUSE_MS * (0.5 + Number.parseInt(room.slice(0, 4), 16) / 2 ** 16);
 }

@@ -35,7 +35,7 @@ const MOST_SETTLED = 500;
 
 /** Rows of a room that end without an attempt. The handler decides how each ends. */
 export type Ending = {
-  room: Room;
+  room: RoomInHand;
   why: 'over limit' | 'of subscriptions' | 'too old';
   /** Milliseconds since the epoch. */
   madeBefore: number;
@@ -45,11 +45,11 @@ export type Ending = {
   after?: RowKey | undefined;
 };
 
-/** What a scan deals with: changes up to this number, and the limit up to this time. */
-type Seen = Pick<ClaimedRoom, 'changes' | 'overBefore'>;
+/** A scan deals with changes up to this number, and the limit up to this time. */
+type ScannedUpTo = Pick<ClaimedRoom, 'changes' | 'overBefore'>;
 
 /** A claimed room, and its use by this process. Times are those of this process's clock. */
-export type Room = Omit<ClaimedRoom, 'shutForMs'> & {
+export type RoomInHand = Omit<ClaimedRoom, 'shutForMs'> & {
   readonly account: string;
   readonly claimedAt: number;
   /** End of the claim. */
@@ -67,7 +67,7 @@ export type Room = Omit<ClaimedRoom, 'shutForMs'> & {
   /** Since when its endpoint lacks only a slot. */
   lackingSince?: number | undefined;
   /** Its rows are looked through for those that are over or elsewhere by now, until that is noted. */
-  scan?: { isChanged: boolean; seen: Seen; isLookedThrough: boolean } | undefined;
+  scan?: { isChanged: boolean; seen: ScannedUpTo; isLookedThrough: boolean } | undefined;
   /** How many `Ending`s of it there are. It is not released meanwhile, nor while it is scanned. */
   endings: number;
   /** Whether it is to be left for other rooms: no more rows are taken from it. */
@@ -76,11 +76,11 @@ export type Room = Omit<ClaimedRoom, 'shutForMs'> & {
   leaving?: Released;
 };
 
-/** What to ask the store for. */
+/** A statement to ask the store for. */
 export type RoomsStep =
   | { kind: 'settle'; rows: readonly RowInHand[] }
   | { kind: 'release'; rooms: readonly Released[] }
-  | { kind: 'note'; room: Room; seen: Seen }
+  | { kind: 'note'; room: RoomInHand; seen: ScannedUpTo }
   | { kind: 'claim'; claim: Claim };
 
 const KINDS = ['settle', 'release', 'named', 'look', 'note'] as const;
@@ -97,18 +97,18 @@ export class Rooms {
   /** Rows whose claim has ended or was lost: another process may have them. To be carried out at once. */
   readonly cut: RowInHand[] = [];
   /** Rooms to read from or to leave. */
-  readonly toCheck = new Set<Room>();
+  readonly toCheck = new Set<RoomInHand>();
   /** Rooms whose rows are to be looked through. */
-  readonly toScan = new Set<Room>();
+  readonly toScan = new Set<RoomInHand>();
   /** Rows to end, one room after the other. */
   endings: Ending[] = [];
   readonly #options: RoomsOptions;
-  readonly #rooms = new Map<string, Room>();
+  readonly #rooms = new Map<string, RoomInHand>();
   /** Rooms to claim by name as soon as possible. */
   readonly #wanted = new Set<string>();
-  readonly #leaving = new Set<Room>();
+  readonly #leaving = new Set<RoomInHand>();
   /** Rooms whose scan is to be noted. */
-  readonly #toNote = new Set<Room>();
+  readonly #toNote = new Set<RoomInHand>();
   #handled: RowInHand[] = [];
   #turn = 0;
   #lookAt = -Infinity;
@@ -122,16 +122,16 @@ export class Rooms {
     this.inHand = new RowsInHand(options.inHandLimit);
   }
 
-  get(room: string): Room | undefined {
+  get(room: string): RoomInHand | undefined {
     return this.#rooms.get(room);
   }
 
-  all(): Iterable<Room> {
+  all(): Iterable<RoomInHand> {
     return this.#rooms.values();
   }
 
   /** Whether it is still claimed, since then. */
-  isOwn(room: Room): boolean {
+  isOwn(room: RoomInHand): boolean {
     return this.#rooms.get(room.room) === room;
   }
 
@@ -180,14 +180,14 @@ export class Rooms {
   }
 
   /** Returns the claims to renew. */
-  toRenew(): { room: string; lives: boolean; claim: Room }[] {
+  toRenew(): { room: string; lives: boolean; claim: RoomInHand }[] {
     const asked = [...this.all()].map((claim) => ({ room: claim.room, lives: claim.lives, claim }));
     for (const { claim } of asked) claim.lives = false;
     return asked;
   }
 
-  /** Those that were not found are lost. */
-  renewed(asked: readonly { claim: Room }[], found: readonly ClaimedRoom[], askedAt: number): void {
+  /** Loses those that were not found. */
+  renewed(asked: readonly { claim: RoomInHand }[], found: readonly ClaimedRoom[], askedAt: number): void {
     this.expire();
     const kept = new Set(found.filter((each) => this.#update(each, askedAt)).map(({ room }) => room));
     for (const { claim } of asked) if (!kept.has(claim.room) && claim.leaving === undefined) this.#lose(claim);
@@ -237,7 +237,7 @@ export class Rooms {
   }
 
   /** `over`: subscriptions whose rows end; absent where the scan failed: the next claims return a changed room again. */
-  scanned(room: Room, over?: readonly string[]): void {
+  scanned(room: RoomInHand, over?: readonly string[]): void {
     const { scan } = room;
     if (scan === undefined || !this.isOwn(room)) return;
     if (over === undefined) return this.#endScan(room);
@@ -251,13 +251,13 @@ export class Rooms {
   }
 
   /** `isAway`: the store does not know yet what a scan has dealt with. */
-  noted(room: Room, { isAway }: { isAway: boolean }): void {
+  noted(room: RoomInHand, { isAway }: { isAway: boolean }): void {
     this.#toNote.delete(room);
     if (!isAway) room.changes = 0;
     this.#endScan(room);
   }
 
-  endTooOld(room: Room, madeBefore: number): void {
+  endTooOld(room: RoomInHand, madeBefore: number): void {
     const isEnding = this.endings.some((each) => each.room === room && each.why === 'too old');
     if (!isEnding) this.#end({ room, why: 'too old', madeBefore });
   }
@@ -270,7 +270,7 @@ export class Rooms {
   }
 
   /** Leaves a room with nothing under way. `afterMs`: as in `Released`. */
-  leaveIfIdle(room: Room, afterMs?: number): void {
+  leaveIfIdle(room: RoomInHand, afterMs?: number): void {
     const { endpoints } = this.#options;
     if (room.scan !== undefined || room.endings > 0 || this.inHand.of(room.room).size > 0) return;
     const since = endpoints.hungSince(room.room);
@@ -305,7 +305,7 @@ export class Rooms {
   }
 
   /** Returns a room whose rows are to be looked through. */
-  nextScan(): Room | undefined {
+  nextScan(): RoomInHand | undefined {
     for (const room of this.toScan) {
       const { changes, overBefore, scan } = room;
       this.toScan.delete(room);
@@ -348,7 +348,7 @@ export class Rooms {
     return this.#options.clock.now();
   }
 
-  #isHung({ room }: Room): boolean {
+  #isHung({ room }: RoomInHand): boolean {
     return this.#options.endpoints.isHung(room);
   }
 
@@ -385,7 +385,7 @@ export class Rooms {
   }
 
   /** Does nothing if it was claimed again since. */
-  #lose(room: Room): void {
+  #lose(room: RoomInHand): void {
     if (!this.isOwn(room)) return;
     const rows = [...this.inHand.of(room.room).values()];
     for (const row of rows) this.inHand.free(row);
@@ -393,7 +393,7 @@ export class Rooms {
     this.#remove(room);
   }
 
-  #remove(room: Room): void {
+  #remove(room: RoomInHand): void {
     this.#rooms.delete(room.room);
     for (const rooms of [this.toCheck, this.#leaving, this.toScan, this.#toNote]) rooms.delete(room);
     this.endings = this.endings.filter((ending) => ending.room !== room);
@@ -436,13 +436,13 @@ export class Rooms {
     this.#lookAt = Math.min(this.#lookAt, this.#now + MORE_MS);
   }
 
-  #scan(room: Room, isChanged: boolean): void {
+  #scan(room: RoomInHand, isChanged: boolean): void {
     if (room.scan !== undefined || room.leaving !== undefined) return;
     room.scan = { isChanged, seen: { changes: room.changes }, isLookedThrough: false };
     this.toScan.add(room);
   }
 
-  #endScan(room: Room): void {
+  #endScan(room: RoomInHand): void {
     room.scan = undefined;
     if (this.isOwn(room)) this.toCheck.add(room);
   }
@@ -454,13 +454,13 @@ export class Rooms {
 }
 
 /** Accounts of which no more rooms are to be claimed. */
-function fullAccounts(rooms: Iterable<Room>): string[] {
+function fullAccounts(rooms: Iterable<RoomInHand>): string[] {
   const byAccount = Map.groupBy(rooms, ({ account }) => account);
   return [...byAccount].filter(([, each]) => each.length >= MOST_OF_ACCOUNT).map(([account]) => account);
 }
 
 /** Rooms that yield, those that were claimed first, some at a time, if no more may be claimed. */
-function toYield(rooms: readonly Room[], now: number): Room[] {
+function toYield(rooms: readonly RoomInHand[], now: number): RoomInHand[] {
   const full = new Set(fullAccounts(rooms));
   const isFull = rooms.length >= MOST_ROOMS - KEPT_FOR_SHUT;
   const old = rooms.filter((room) => room.claimedAt <= now - YIELD_AFTER_MS && (isFull || full.has(room.account)));

@@ -1,12 +1,10 @@
+import type { HowTaken } from '@waybell/line/delivery';
 import type { RowKey, Source } from '@waybell/line/messages';
 import type { InHandLimit } from '@waybell/line/prefetch-budget';
 import type { TakenKey, TakenRow, TakenRows } from '@waybell/line/waiting-room/waiting-store';
 
 /** A row that this process has taken, until it is settled or given back. */
 export type RowInHand = TakenKey & { readonly row: TakenRow; readonly how: HowTaken; source?: Source };
-
-/** `crashes`: of its room, if these are many. `isOverLimit`: it ends, as its account has too many that wait. */
-export type HowTaken = { crashes: number; isOverLimit: boolean };
 
 /** The rows in hand, by name: those of one claimed room. */
 export type RowsOfRoom = Map<string, RowInHand>;

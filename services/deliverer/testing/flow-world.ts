@@ -13,11 +13,11 @@ export type EndpointPlan = {
   /** For how long its room was shut when all began. */
   shutForMs?: number | undefined;
   answers: readonly { is: Answer; forMs: number }[];
-  /** What a 429 asks for. */
+  /** A 429 asks for it. */
   askedMs?: number | undefined;
 };
 
-/** What happens to the world, to one endpoint (`to`) or to one deliverer (`to`). */
+/** An event in the world, to one endpoint (`to`) or to one deliverer (`to`). */
 export type Happening =
   | { kind: 'rows'; to: number; ages: readonly number[]; dueMs: number }
   | { kind: 'asks'; to: number; by: number; origin: Origin; count: number }
@@ -56,7 +56,7 @@ export class FlowWorld implements AsyncDisposable {
   /** Deliveries with the rows that wait for them, by name; and those that an attempt ended. */
   readonly deliveries = new Map<string, Delivery>();
   readonly delivered = new Set<string>();
-  /** What was seen that must not be, in words. */
+  /** Seen though it must not be, in words. */
   readonly seen = { outOfOrder: [] as string[], overShares: [] as string[], answeredTwice: [] as string[] };
   /** How many rows were compared with older ones that waited. */
   compared = 0;
@@ -166,7 +166,7 @@ export class FlowWorld implements AsyncDisposable {
     return this.left.length + this.unanswered.length + this.held().length === 0;
   }
 
-  /** What is still held: slots, deliveries in hand, claims, rooms. */
+  /** All that is still held: slots, deliveries in hand, claims, rooms. */
   held(): string[] {
     const held = this.#endpoints.flatMap(({ room }, place) => (this.some.waiting.room(room) ? [`room ${place}`] : []));
     for (const [place, one] of this.some.all.entries()) {
