@@ -41,7 +41,7 @@ export class CapacityNotifier {
     if (this.#reserved.delete(endpoint)) this.#slots.reserved -= 1;
   }
 
-  /** Removes and returns the next to be notified of a free slot. With the first, a pause begins. */
+  /** Removes and returns the next to be notified of a free slot. The caller ends the pause after the first of them. */
   next(): KnownEndpoint | undefined {
     for (const endpointClass of ENDPOINT_CLASSES) {
       const isHung = endpointClass === 'hung';

@@ -57,11 +57,11 @@ export class Drain implements AsyncDisposable {
   begin(consuming: ConsumeCallbacks): Consumer {
     const { rooms, broker, clock, log } = this.#options;
     this.#consuming = consuming;
-    broker.onState((state) => void (state === 'writable' && this.#poll()));
+    broker.onState((state) => (state === 'writable' ? this.#poll() : this.goOn()));
     const every = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
-    // A long poll must not cost the claims.
-    this.#timed = [every(RENEW_MS, () => this.#renew()), every(POLL_MS, () => this.#poll())];
+    // A poll waits for nothing: a drain that always has something to do must look for other rooms too.
+    this.#timed = [every(RENEW_MS, () => this.#renew()), every(POLL_MS, async () => this.#poll())];
     return {
       pause: async (reason) => {
         this.#pauses.pause(reason);
@@ -70,23 +70,25 @@ export class Drain implements AsyncDisposable {
       },
       resume: (reason) => {
         this.#pauses.resume(reason);
-        void this.#poll();
+        this.#poll();
       },
       inHand: () => rooms.inHand.count,
     };
   }
 
-  /** Carries out what an input has caused. In a microtask: whoever is told may ask, or end a request, at once. */
-  carryOut(): void {
+  /** Tells whoever an input concerns. In microtasks: they may ask, or end a request, at once. */
+  tell(): void {
     const { told, capacity } = this.#options.endpoints.effects;
-    if (told.length + capacity.length > 0 && !this.#isTelling) {
+    if (told.length > 0)
+      for (const { waiter, admission } of told.splice(0)) queueMicrotask(() => waiter.onAdmitted(admission));
+    if (capacity.length > 0 && !this.#isTelling) {
       this.#isTelling = true;
-      queueMicrotask(() => this.#tell());
+      queueMicrotask(() => this.#useCapacity());
     }
     this.#setTimer();
   }
 
-  /** Carries out what an input has caused, and what the rooms want next: what comes together goes together. */
+  /** Tells whoever an input concerns, and has the rooms go on: what comes together goes together. */
   goOn(): void {
     const { rooms, broker } = this.#options;
     if (this.#consuming !== undefined) {
@@ -96,7 +98,7 @@ export class Drain implements AsyncDisposable {
       if (!this.#isReading && rooms.toCheck.size + rooms.endings.length > 0) void this.#read();
       if (!this.#isScanning && rooms.toScan.size > 0) void this.#scanAll();
     }
-    this.carryOut();
+    this.tell();
   }
 
   /** Cuts the rows of claims that have ended. */
@@ -119,14 +121,11 @@ export class Drain implements AsyncDisposable {
     this.#timer?.timer[Symbol.dispose]();
   }
 
-  #tell(): void {
+  #useCapacity(): void {
     const { endpoints, rooms } = this.#options;
-    const { told, capacity } = endpoints.effects;
     this.#isTelling = false;
-    for (const { waiter, admission } of told.splice(0)) waiter.onAdmitted(admission);
-    const names = capacity.splice(0);
-    for (const name of names) rooms.hasCapacity(name);
-    if (names.length > 0) this.goOn();
+    for (const name of endpoints.effects.capacity.splice(0)) rooms.hasCapacity(name);
+    this.goOn();
   }
 
   #setTimer(): void {
@@ -138,7 +137,7 @@ export class Drain implements AsyncDisposable {
       this.#timer = undefined;
       endpoints.tick();
       if (this.#roomsAt <= clock.now()) this.goOn();
-      else this.carryOut();
+      else this.tell();
     });
     timer.unref();
     this.#timer = { at, timer };
@@ -152,10 +151,9 @@ export class Drain implements AsyncDisposable {
     return Math.min(claimsEndAt, this.#working ? Infinity : lookAt, this.#isReading ? Infinity : reads.endAt);
   }
 
-  async #poll(): Promise<void> {
+  #poll(): void {
     this.#options.rooms.poll();
     this.goOn();
-    await this.#working;
   }
 
   async #renew(): Promise<void> {
@@ -205,15 +203,17 @@ export class Drain implements AsyncDisposable {
   async #read(): Promise<void> {
     const { reads, store, clock, onTaken } = this.#options;
     this.#isReading = true;
-    let planned: PlannedRead[] = [];
     try {
       // All rooms that are checked at once are read together.
       await Promise.resolve();
-      for (planned = reads.next(); planned.length > 0; planned = reads.next()) {
-        const beganAt = clock.now();
-        const found = await store.take(planned.map(({ wanted }) => wanted));
+      for (let planned = this.#planReads(); planned.length > 0; planned = this.#planReads()) {
+        const [asked, beganAt] = [planned, clock.now()];
+        const found = await store.take(asked.map(({ wanted }) => wanted)).catch((error: unknown) => {
+          reads.notTaken(asked);
+          throw error;
+        });
         let count = 0;
-        for (const row of reads.taken(planned, found, clock.now() - beganAt)) {
+        for (const row of reads.taken(asked, found, clock.now() - beganAt)) {
           count += 1;
           this.#handOver(row);
         }
@@ -221,13 +221,20 @@ export class Drain implements AsyncDisposable {
         this.goOn();
       }
     } catch (error) {
-      reads.notTaken(planned);
       this.#onFailed(error);
     } finally {
       this.#isReading = false;
       // Rooms may have been left.
       this.#working ??= this.#work();
+      this.tell();
     }
+  }
+
+  /** Asking what an endpoint demands may concern others. */
+  #planReads(): PlannedRead[] {
+    const planned = this.#options.reads.next();
+    this.tell();
+    return planned;
   }
 
   /** Has a row handled like a message from a queue. */
@@ -292,6 +299,7 @@ export class Drain implements AsyncDisposable {
     const hold = holdOf(target, now());
     const { room: to, account } = roomOf(target, { subscription, hold });
     endpoints.probeSoon(to);
+    this.tell();
     if (to === room && hold === undefined) return;
     const held = hold && { ...hold, maxAgeMs };
     for (let moved = 1; moved > 0;) {

@@ -373,22 +373,21 @@ describe('room', () => {
 
   test('is told to a room whose rows are being put once they are put', async () => {
     const some = new SomeEndpoints({ maxInHandEach: 1 });
-    const putting = async (by: 1 | -1) => {
-      some.alone.does((state) => state.putting(one.endpoint, by));
+    const begin = () => some.alone.does((state) => state.beginPut(one.endpoint));
+    const end = async (put: ReturnType<typeof begin>) => {
+      some.alone.does((state) => state.endPut(put));
       await settled();
     };
     const ends = await some.begin(one, 4);
     void some.admit(one);
     expect(await some.told(one)).toBe('full');
-    await putting(1);
-    await putting(1);
+    const puts = [begin(), begin()];
     ends[0]?.('quick');
-    await putting(-1);
+    await end(puts[0]);
     expect(some.notified).toEqual([]);
-    await putting(-1);
+    await end(puts[1]);
     expect(some.notified).toEqual([one.endpoint]);
-    await putting(1);
-    await putting(-1);
+    await end(begin());
     expect(some.notified).toHaveLength(1);
   });
 

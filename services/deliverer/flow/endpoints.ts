@@ -32,8 +32,8 @@ type ToldWaiter = { waiter: WaiterInHand; admission: Admission };
 
 /**
  * Decides which delivery may make a request now, so that a hung endpoint holds up only its own deliveries. A state with inputs and
- * effects: nothing here waits, sets a timer or calls back. `Flow` applies the inputs, carries out `effects` after each, and comes
- * again at `nextAt`. See the picture in docs/decisions/0004-flow.md.
+ * effects: nothing here waits, sets a timer or calls back. `Drain` carries out `effects` after each input, and comes again at
+ * `nextAt`. See the picture in docs/decisions/0004-flow.md.
  */
 export class Endpoints {
   /** The other deliverers, as last known. */
@@ -115,7 +115,7 @@ export class Endpoints {
   claimed(key: PartialKey, hungSince: number | undefined): void {
     // The last one that had the room knows better than what was read of all.
     if (hungSince === undefined) this.others.hungSince.delete(key.endpoint);
-    const endpoint = this.#touch(key);
+    const endpoint = this.#touch(key, true);
     endpoint.isClaimed = true;
     endpoint.account.claims += 1;
     if (hungSince !== undefined) endpoint.foundToHang(hungSince);
@@ -130,11 +130,16 @@ export class Endpoints {
     endpoint.account.claims -= 1;
   }
 
-  /** Input: a row is being put into its room (1), or no more (-1). */
-  putting(name: string, by: 1 | -1): void {
+  /** Input: a row is being put into this room, until `endPut` with what this returns. */
+  beginPut(name: string): KnownEndpoint | undefined {
     const endpoint = this.#known.get(name);
+    if (endpoint !== undefined) endpoint.beingPut += 1;
+    return endpoint;
+  }
+
+  endPut(endpoint: KnownEndpoint | undefined): void {
     if (endpoint === undefined) return;
-    endpoint.beingPut = Math.max(0, endpoint.beingPut + by);
+    endpoint.beingPut -= 1;
     if (endpoint.beingPut > 0 || !endpoint.gotCapacity) return;
     endpoint.gotCapacity = false;
     this.effects.capacity.push(endpoint.key);
@@ -186,8 +191,8 @@ export class Endpoints {
   }
 
   /** The endpoint, made known if it is not. */
-  #touch(key: PartialKey): KnownEndpoint {
-    const endpoint = this.#known.touch(key, this.#now);
+  #touch(key: PartialKey, isClaimed = false): KnownEndpoint {
+    const endpoint = this.#known.touch(key, this.#now, isClaimed);
     if (this.#detectSilence(endpoint)) this.#check(endpoint);
     return endpoint;
   }

@@ -58,7 +58,7 @@ const WARNING = 'waiting.away: other deliverers and hung endpoints are as they w
 
 /**
  * Decides which endpoints may be called now, has deliveries for the others wait in their rooms, and takes them once there is capacity.
- * Between the world and the two states: applies each input, and carries out what it caused. See docs/decisions/0004-flow.md.
+ * Applies each input to the two states, and has `Drain` carry out what it caused. See docs/decisions/0004-flow.md.
  */
 export class Flow {
   readonly endpoints: Endpoints;
@@ -115,13 +115,13 @@ export class Flow {
 
   readonly admit: Admit = (key, origin, onAdmitted) => {
     const admission = this.endpoints.ask(key, origin, onAdmitted);
-    this.#drain.carryOut();
+    this.#drain.tell();
     if (admission !== undefined) onAdmitted(admission);
   };
 
   /** Resolves with the row's `no`; undefined while Postgres is away: it may have been put or not. */
   readonly putRow = async (row: WaitingRow): Promise<number | undefined> => {
-    this.endpoints.putting(row.room, 1);
+    const endpoint = this.endpoints.beginPut(row.room);
     try {
       const no = await this.#puts.putRow(row);
       if (no === undefined) return undefined;
@@ -129,8 +129,8 @@ export class Flow {
       this.#options.onPut?.(row.why);
       return no;
     } finally {
-      this.endpoints.putting(row.room, -1);
-      this.#drain.carryOut();
+      this.endpoints.endPut(endpoint);
+      this.#drain.tell();
     }
   };
 
@@ -141,7 +141,7 @@ export class Flow {
   /** From now on deliveries that cannot begin at once wait in their rooms, for another process or a later one. */
   [Symbol.dispose](): void {
     this.endpoints.close();
-    this.#drain.carryOut();
+    this.#drain.tell();
   }
 
   /**
@@ -161,7 +161,7 @@ export class Flow {
 
   readonly #end: EndRequest = (request, ended) => {
     this.endpoints.answered(request, ended);
-    this.#drain.carryOut();
+    this.#drain.tell();
   };
 
   readonly #put = async (waiting: Waiting): Promise<void> => {

@@ -114,7 +114,7 @@ export class RunningRequest implements GrantedRequest {
   }
 }
 
-type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince'> & {
+type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSince' | 'isClaimed'> & {
   sharing: LimitShare;
   window: { limits: WindowLimits; startSize: number };
 };
@@ -122,6 +122,8 @@ type NewEndpoint = Pick<KnownEndpoint, 'key' | 'account' | 'hostUsage' | 'hungSi
 /** The empty list of waiters. */
 const NO_WAITERS: Omit<WaitingDeliveries<WaiterInHand>, 'add'> = new WaitingDeliveries<WaiterInHand>();
 
+/** Times of other processes come by way of Postgres, and are late by as long as that takes. */
+const CLOCKS_DIFFER_MS = 1_000;
 /** Pause between two probes of a hung endpoint, as a share of the time for which it has hung, … */
 const PROBE_PAUSE_SHARE = 1 / 4;
 /** … and its bounds. */
@@ -164,7 +166,7 @@ export class KnownEndpoint implements LimitShare {
   /** Whether its room was notified, and no request has begun since. */
   wasNotified = false;
   /** This process has claimed its room. */
-  isClaimed = false;
+  isClaimed: boolean;
   /** Number of its rows being put, and whether its room is to be notified once they are. */
   beingPut = 0;
   gotCapacity = false;
@@ -186,11 +188,12 @@ export class KnownEndpoint implements LimitShare {
   /** Absent until the endpoint answers "too much" for the first time. */
   #rest: Rest | undefined;
 
-  constructor({ key, account, hostUsage, hungSince, sharing, window }: NewEndpoint) {
+  constructor({ key, account, hostUsage, hungSince, isClaimed, sharing, window }: NewEndpoint) {
     this.key = key;
     this.account = account;
     this.hostUsage = hostUsage;
     this.#hungSince = hungSince;
+    this.isClaimed = isClaimed;
     this.#sharing = sharing;
     this.window = new Window(window.limits, { size: window.startSize, owner: this });
   }
@@ -259,7 +262,7 @@ export class KnownEndpoint implements LimitShare {
 
   /** Another process found it to hang: it does, unless a request that began since was answered here. */
   foundToHang(since: number): void {
-    this.#hang(since);
+    if (since > this.#answeredBegan + CLOCKS_DIFFER_MS) this.#hang(since);
   }
 
   /** Takes a new endpoint for quick, as its host answers others quickly. */

@@ -52,10 +52,10 @@ export class KnownEndpoints {
     return this.#byName.get(name);
   }
 
-  touch(key: PartialKey, now: number): KnownEndpoint {
+  touch(key: PartialKey, now: number, isClaimed = false): KnownEndpoint {
     const known = this.#byName.get(key.endpoint);
     if (known !== undefined) this.#byName.toEnd(key.endpoint);
-    const endpoint = known ?? this.#byName.add(this.#newEndpoint(key));
+    const endpoint = known ?? this.#byName.add(this.#newEndpoint(key, isClaimed));
     endpoint.touchedAt = now;
     // Two at a time: one for the endpoint that came, one to catch up.
     this.#forgetOldest(endpoint);
@@ -64,7 +64,7 @@ export class KnownEndpoints {
     return endpoint;
   }
 
-  #newEndpoint(key: PartialKey): KnownEndpoint {
+  #newEndpoint(key: PartialKey, isClaimed: boolean): KnownEndpoint {
     const account = this.#accounts.get(key.account) ?? new AccountUsage(key.account, this.#options.others);
     this.#accounts.set(key.account, account);
     const hostUsage = this.#join(account, key.host ?? UNKNOWN_HOST);
@@ -72,7 +72,15 @@ export class KnownEndpoints {
     const window = { limits: this.#options, startSize: startSize(account) };
     const hungSince = others.hungSince.get(key.endpoint);
     const name = ownCopy(key.endpoint);
-    const endpoint = new KnownEndpoint({ key: name, account, hostUsage, hungSince, sharing: others, window });
+    const endpoint = new KnownEndpoint({
+      key: name,
+      account,
+      hostUsage,
+      hungSince,
+      isClaimed,
+      sharing: others,
+      window,
+    });
     expectAsOfHost(endpoint);
     return endpoint;
   }

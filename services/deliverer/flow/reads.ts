@@ -96,8 +96,11 @@ export class Reads {
   /** The store is away: a poll finds again what is to be read. */
   notTaken(reads: readonly PlannedRead[]): void {
     this.#rooms.inHand.endRead();
-    for (const { ending } of reads) if (ending !== undefined) this.#rooms.endings.push(ending);
-    this.#endAt = this.#now + END_PAUSE_AFTER_FAILURE_MS;
+    for (const { ending, room } of reads) {
+      if (ending === undefined || !this.#rooms.isOwn(room)) continue;
+      this.#rooms.endings.push(ending);
+      this.#endAt = this.#now + END_PAUSE_AFTER_FAILURE_MS;
+    }
   }
 
   get #now(): number {
@@ -156,7 +159,10 @@ export class Reads {
     let left = most;
     for (const row of rows) {
       const isInHand = inHand.has(row);
-      if (left === 0 && !isInHand) break;
+      if (left === 0 && !isInHand) {
+        room.isAtEnd = false;
+        break;
+      }
       room.after = row;
       if (isInHand) continue;
       left -= 1;

@@ -243,8 +243,6 @@ export class Rooms {
     if (over === undefined) return this.#endScan(room);
     scan.isLookedThrough = true;
     this.toCheck.add(room);
-    const { overBefore } = scan.seen;
-    if (overBefore !== undefined) this.#end({ room, why: 'over limit', madeBefore: overBefore });
     const everMade = Number.MAX_SAFE_INTEGER;
     if (over.length > 0) this.#end({ room, why: 'of subscriptions', madeBefore: everMade, subscriptions: over });
     if (room.endings === 0) this.#toNote.add(room);
@@ -271,14 +269,8 @@ export class Rooms {
 
   /** Leaves a room with nothing under way. `afterMs`: as in `Released`. */
   leaveIfIdle(room: RoomInHand, afterMs?: number): void {
-    const { endpoints } = this.#options;
     if (room.scan !== undefined || room.endings > 0 || this.inHand.of(room.room).size > 0) return;
-    const since = endpoints.hungSince(room.room);
-    room.leaving = {
-      room: room.room,
-      ...(afterMs !== undefined && { afterMs }),
-      ...(since !== undefined && { shutForMs: this.#now - since }),
-    };
+    room.leaving = { room: room.room, ...(afterMs !== undefined && { afterMs }) };
     this.#leaving.add(room);
   }
 
@@ -311,6 +303,8 @@ export class Rooms {
       this.toScan.delete(room);
       if (scan === undefined) continue;
       scan.seen = { changes, ...(overBefore !== undefined && { overBefore }) };
+      scan.isChanged ||= changes > 0;
+      if (overBefore !== undefined) this.#end({ room, why: 'over limit', madeBefore: overBefore });
       return room;
     }
     return undefined;
@@ -324,7 +318,7 @@ export class Rooms {
         return rows.length === 0 ? undefined : { kind, rows };
       }
       case 'release': {
-        const rooms = [...this.#leaving].flatMap(({ leaving }) => leaving ?? []);
+        const rooms = [...this.#leaving].flatMap(({ leaving }) => leaving ?? []).map((each) => this.#asShut(each));
         return rooms.length === 0 ? undefined : { kind, rooms };
       }
       case 'named': {
@@ -352,6 +346,11 @@ export class Rooms {
     return this.#options.endpoints.isHung(room);
   }
 
+  #asShut(released: Released): Released {
+    const since = this.#options.endpoints.hungSince(released.room);
+    return since === undefined ? released : { ...released, shutForMs: this.#now - since };
+  }
+
   #update({ room, changes, overBefore, crashes }: ClaimedRoom, askedAt: number): boolean {
     const claim = this.#rooms.get(room);
     if (claim === undefined) return false;
@@ -368,7 +367,7 @@ export class Rooms {
     this.#options.endpoints.claimed({ account, endpoint: found.room }, hungSince);
   }
 
-  /** Reads it, once what must not be read is known. */
+  /** Reads it, or scans it first. */
   #begin(name: string): void {
     const room = this.#rooms.get(name);
     if (room === undefined) return;
@@ -465,6 +464,11 @@ function toYield(rooms: readonly RoomInHand[], now: number): RoomInHand[] {
   const isFull = rooms.length >= MOST_ROOMS - KEPT_FOR_SHUT;
   const old = rooms.filter((room) => room.claimedAt <= now - YIELD_AFTER_MS && (isFull || full.has(room.account)));
   const idle = old.filter(({ scan, endings }) => scan === undefined && endings === 0);
-  const byAccount = Map.groupBy(idle, ({ account }) => account);
-  return [...byAccount.values()].flatMap((each) => each.slice(0, MOST_YIELDING.ofAccount)).slice(0, MOST_YIELDING.all);
+  const ofAccounts = new Map<string, number>();
+  const isWithin = ({ account }: RoomInHand) => {
+    const count = (ofAccounts.get(account) ?? 0) + 1;
+    ofAccounts.set(account, count);
+    return count <= MOST_YIELDING.ofAccount;
+  };
+  return idle.filter(isWithin).slice(0, MOST_YIELDING.all);
 }
