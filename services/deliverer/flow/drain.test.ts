@@ -137,6 +137,22 @@ describe('a deliverer with rooms', () => {
     expect(one.names).toEqual(['one']);
   });
 
+  test('looks for other rooms each second, though there is always a row to settle', async () => {
+    await using some = new SomeDeliverers();
+    const store = some.waiting.storeFor('slow');
+    const settle: typeof store.settle = async (keys) => {
+      await some.clock.sleep(50);
+      return store.settle(keys);
+    };
+    const one = some.start({ store: { ...store, settle }, answers: () => ({ afterMs: 20 }) });
+    await some.store.put(numbered(12_000).map((row) => aRow(`row ${row}`, { madeAt: row + 1 })));
+    await some.clock.runFor(1_500);
+    await some.store.put([aRow('other', { to: aTarget('other') })]);
+    await some.clock.runFor(1_500);
+    expect(some.waiting.count).toBeGreaterThan(1_000);
+    expect(one.names).toContain('other');
+  });
+
   test('is not held up by one that stays in hand, however much each weighs', async () => {
     await using some = new SomeDeliverers();
     const one = some.start();
@@ -175,7 +191,10 @@ describe('a deliverer with rooms', () => {
 
   test('leaves a room to others where it has had no slot for two seconds', async () => {
     await using some = new SomeDeliverers();
-    const [one, other] = [some.start({ slots: 1 }), some.start()];
+    const one = some.start({ slots: 1 });
+    // Their looks are not at the same time.
+    await some.clock.runFor(900);
+    const other = some.start();
     one.flow.admit({ account: 'a', endpoint: 'busy', host: 'busy' }, 'by hand', () => undefined);
     await other.consumer.pause('closing');
     await some.store.put([aRow('one')]);

@@ -57,11 +57,11 @@ export class Drain implements AsyncDisposable {
   begin(consuming: ConsumeCallbacks): Consumer {
     const { rooms, broker, clock, log } = this.#options;
     this.#consuming = consuming;
-    broker.onState((state) => (state === 'writable' ? this.#poll() : this.goOn()));
+    broker.onState((state) => (state === 'writable' ? this.#poll({ isTimed: false }) : this.goOn()));
     const every = (intervalMs: number, work: () => Promise<void>) =>
       runEvery(work, { intervalMs, beginsAtOnce: true, warning: WARNING, log, clock });
     // A poll waits for nothing: a drain that always has something to do must look for other rooms too.
-    this.#timed = [every(RENEW_MS, () => this.#renew()), every(POLL_MS, async () => this.#poll())];
+    this.#timed = [every(RENEW_MS, () => this.#renew()), every(POLL_MS, async () => this.#poll({ isTimed: true }))];
     return {
       pause: async (reason) => {
         this.#pauses.pause(reason);
@@ -70,7 +70,7 @@ export class Drain implements AsyncDisposable {
       },
       resume: (reason) => {
         this.#pauses.resume(reason);
-        this.#poll();
+        this.#poll({ isTimed: false });
       },
       inHand: () => rooms.inHand.count,
     };
@@ -151,8 +151,8 @@ export class Drain implements AsyncDisposable {
     return Math.min(claimsEndAt, this.#working ? Infinity : lookAt, this.#isReading ? Infinity : reads.endAt);
   }
 
-  #poll(): void {
-    this.#options.rooms.poll();
+  #poll(how: { isTimed: boolean }): void {
+    this.#options.rooms.poll(how);
     this.goOn();
   }
 

@@ -371,6 +371,17 @@ describe('room', () => {
     expect(some.notified).toEqual([one.endpoint]);
   });
 
+  test('of one that answered here is as it was found, unless another process found it to hang a second later or more', async () => {
+    const some = new SomeEndpoints();
+    const claimed = (hungSince: number) => some.alone.does((state) => state.claimed(one, hungSince));
+    await some.once(one, 'quick');
+    await some.clock.runFor(5_000);
+    claimed(1_000);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(false);
+    claimed(1_001);
+    expect(some.endpoints.hungSince(one.endpoint)).toBe(1_001);
+  });
+
   test('is told to a room whose rows are being put once they are put', async () => {
     const some = new SomeEndpoints({ maxInHandEach: 1 });
     const begin = () => some.alone.does((state) => state.beginPut(one.endpoint));

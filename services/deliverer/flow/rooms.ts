@@ -30,6 +30,7 @@ const MOST_YIELDING = { all: 64, ofAccount: 8 };
 const MOST_OPEN = 50;
 /** While more rooms wait than were claimed at once, the next are claimed after this pause. */
 const MORE_MS = 100;
+const LOOK_MS = 1_000;
 /** Rows settled at once. */
 const MOST_SETTLED = 500;
 
@@ -112,6 +113,8 @@ export class Rooms {
   #handled: RowInHand[] = [];
   #turn = 0;
   #lookAt = -Infinity;
+  /** Infinity while the answer is awaited. */
+  #lookedAt = -Infinity;
   /** More shut rooms may be due than were claimed. */
   #areMoreShut = false;
   /** No claim ends before. */
@@ -150,9 +153,9 @@ export class Rooms {
     return this.isPaused ? Infinity : this.#lookAt;
   }
 
-  /** Something may be due, or rooms are to be left to others. */
-  poll(): void {
-    this.#lookAt = -Infinity;
+  /** Something may be due, or rooms are to be left to others. `isTimed`: looks a while after the last look was answered, not at once. */
+  poll({ isTimed }: { isTimed: boolean }): void {
+    this.#lookAt = isTimed ? Math.min(this.#lookAt, this.#lookedAt + LOOK_MS) : -Infinity;
     for (const room of toYield([...this.all()], this.#now)) room.mustYield = true;
     this.checkAll();
   }
@@ -276,7 +279,7 @@ export class Rooms {
 
   /** The store is away: the next poll looks again. */
   failed(): void {
-    this.#lookAt = Infinity;
+    [this.#lookAt, this.#lookedAt] = [Infinity, -Infinity];
   }
 
   /** Closing: leaves what has nothing in hand, whatever is to end. */
@@ -327,7 +330,7 @@ export class Rooms {
       }
       case 'look': {
         if (this.lookAt > this.#now) return undefined;
-        this.#lookAt = Infinity;
+        [this.#lookAt, this.#lookedAt] = [Infinity, Infinity];
         const exceptAccounts = fullAccounts(this.all());
         return { kind: 'claim', claim: { kind: 'endpoints', ...this.#mostToClaim(), exceptAccounts } };
       }
@@ -424,6 +427,7 @@ export class Rooms {
   }
 
   #looked(fresh: readonly ClaimedRoom[], { open, shut }: { open: number; shut: number }): void {
+    this.#lookedAt = this.#now;
     const opened = fresh.filter(({ shutForMs }) => shutForMs === undefined);
     // It was open for its last process, or is new: this process may still count it as hung.
     for (const { room } of opened) this.#options.endpoints.probeSoon(room);
