@@ -192,13 +192,12 @@ describe('a deliverer with rooms', () => {
   test('leaves a room to others where it has had no slot for two seconds', async () => {
     await using some = new SomeDeliverers();
     const one = some.start({ slots: 1 });
-    // Their looks are not at the same time.
-    await some.clock.runFor(900);
     const other = some.start();
     one.flow.admit({ account: 'a', endpoint: 'busy', host: 'busy' }, 'by hand', () => undefined);
     await other.consumer.pause('closing');
     await some.store.put([aRow('one')]);
-    await some.clock.runFor(1_500);
+    // From now on the other looks shortly before the first one does.
+    await some.clock.runFor(1_900);
     expect(one.flow.figures().claimed).toBe(1);
     other.consumer.resume('closing');
     await some.clock.runFor(3_500);
