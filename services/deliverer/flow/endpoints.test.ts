@@ -371,6 +371,17 @@ describe('room', () => {
     expect(some.notified).toEqual([one.endpoint]);
   });
 
+  test('is none once a request falls silent, though its endpoint was to be looked at later', async () => {
+    const some = new SomeEndpoints();
+    const [end] = await some.begin(one, 1);
+    end?.('quick', { askedMs: 60_000 });
+    some.demand(one);
+    await some.clock.runFor(1);
+    await some.begun(one, 'retry');
+    await some.clock.runFor(1_000);
+    expect(some.endpoints.isHung(one.endpoint)).toBe(true);
+  });
+
   test('of one that answered here is as it was found, unless another process found it to hang a second later or more', async () => {
     const some = new SomeEndpoints();
     const claimed = (hungSince: number) => some.alone.does((state) => state.claimed(one, hungSince));
